@@ -1,0 +1,92 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// One array for every Swift target: what the language will be, today, and no warning stays.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
+    .enableUpcomingFeature("ExistentialAny"),
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0409-access-level-on-imports.md
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
+    .enableUpcomingFeature("MemberImportVisibility"),
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0470-isolated-conformances.md
+    .enableUpcomingFeature("InferIsolatedConformances"),
+]
+
+let package = Package(
+    name: "lifeline",
+    // The first releases with task executors and isolated deinit.
+    platforms: [.macOS("15.4"), .iOS("18.4"), .tvOS("18.4"), .watchOS("11.4"), .visionOS("2.4")],
+    products: [
+        .library(name: "Lifeline", targets: ["Lifeline"]),
+        .library(name: "LifelineTesting", targets: ["LifelineTesting"]),
+        .executable(name: "lifeline", targets: ["LifelineTool"]),
+        .executable(name: "lifeline-bench", targets: ["lifeline-bench"]),
+        .plugin(name: "CheckFloors", targets: ["CheckFloors"]),
+    ],
+    targets: [
+        // Floor 0: values.
+        .target(name: "LifelineCore", swiftSettings: settings),
+
+        // Floor 1: everything that lives, without a system call.
+        .target(name: "LifelineRuntime", dependencies: ["LifelineCore"], swiftSettings: settings),
+
+        // Floor 2: the system, and the network that never existed.
+        .target(name: "CLifelineSystem"),
+        .target(
+            name: "LifelineSockets",
+            dependencies: ["LifelineCore", "LifelineRuntime", "CLifelineSystem"],
+            swiftSettings: settings),
+        .target(name: "CLifelineTesting"),
+        .target(
+            name: "LifelineTesting",
+            dependencies: ["LifelineCore", "LifelineRuntime", "CLifelineTesting"],
+            swiftSettings: settings),
+
+        // Floor 3: names and thin mains.
+        .target(
+            name: "Lifeline",
+            dependencies: ["LifelineCore", "LifelineRuntime", "LifelineSockets"],
+            swiftSettings: settings),
+        .executableTarget(name: "LifelineTool", dependencies: ["Lifeline"], swiftSettings: settings),
+        .target(name: "CLifelineBench"),
+        .executableTarget(
+            name: "lifeline-bench",
+            dependencies: ["Lifeline", "CLifelineBench"],
+            swiftSettings: settings),
+
+        // The house's own check: which floor may import and call what.
+        .executableTarget(name: "FloorCheck", swiftSettings: settings),
+        .plugin(
+            name: "CheckFloors",
+            capability: .command(
+                intent: .custom(
+                    verb: "check-floors",
+                    description: "Checks that every target imports only lower floors and calls only what its floor may.")),
+            dependencies: ["FloorCheck"]),
+
+        .testTarget(name: "LifelineCoreTests", dependencies: ["LifelineCore"], swiftSettings: settings),
+        .testTarget(
+            name: "LifelineRuntimeTests",
+            dependencies: ["LifelineCore", "LifelineRuntime", "LifelineTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "LifelineSocketsTests",
+            dependencies: ["Lifeline", "LifelineTesting", "CLifelineSystem"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "LifelineTestingTests",
+            dependencies: ["LifelineCore", "LifelineRuntime", "LifelineTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "InteropTests",
+            dependencies: ["Lifeline"],
+            exclude: ["Peers"],
+            swiftSettings: settings),
+        .testTarget(name: "ReadmeTests", dependencies: ["Lifeline", "LifelineTesting"], swiftSettings: settings),
+    ]
+)
