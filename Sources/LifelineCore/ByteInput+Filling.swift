@@ -1,0 +1,65 @@
+// How the read path fills an input.
+extension ByteInput {
+    /// Appends a copy of what was read.
+    ///
+    /// With nothing left over the storage has exactly the size of the read. An unfinished frame's storage doubles with what has
+    /// arrived, so the bytes of a long frame are copied a bounded number of times, and its size never follows an announcement.
+    package mutating func append(_ chunk: UnsafeRawBufferPointer) {
+        guard let source = chunk.baseAddress, chunk.count > 0 else { return }
+        let left = count
+        if left == 0 {
+            storage = ByteStorage.make(capacity: chunk.count)
+            lower = 0
+            upper = 0
+        } else if let storage, storage.header.count == upper, storage.header.capacity - upper >= chunk.count {
+            // The tail of the block is this value's own.
+        } else {
+            let larger = ByteStorage.make(capacity: Swift.max(2 * left, left + chunk.count))
+            larger.base.copyMemory(from: start, byteCount: left)
+            larger.header.count = left
+            storage = larger
+            lower = 0
+            upper = left
+        }
+        guard let storage else { return }
+        (storage.base + upper).copyMemory(from: source, byteCount: chunk.count)
+        upper += chunk.count
+        storage.header.count = upper
+    }
+
+    /// Gives up the storage once nothing is left, so that an idle connection keeps no buffer.
+    @inlinable
+    package mutating func releaseIfEmpty() {
+        if lower == upper {
+            storage = nil
+            lower = 0
+            upper = 0
+        }
+    }
+
+    /// Drops everything that is left.
+    package mutating func removeAll() {
+        storage = nil
+        lower = 0
+        upper = 0
+        isStopped = false
+    }
+
+    /// Lets a decoder go on behind a frame that it had marked.
+    @inlinable
+    package mutating func resume() {
+        isStopped = false
+    }
+
+    /// What decoders have reported since the last call.
+    package mutating func takeFindings() -> [Finding] {
+        defer { _findings = nil }
+        return _findings ?? []
+    }
+
+    @inlinable
+    package var hasFindings: Bool { _findings != nil }
+
+    /// The bytes that stand in this input's storage, which is what an unfinished frame pins.
+    package var pinnedCount: Int { storage?.header.capacity ?? 0 }
+}

@@ -1,0 +1,143 @@
+/// Turns bytes into frames.
+///
+/// A value of one connection: it may keep what it has learnt of an unfinished frame, such as how far it has searched. It has no clock
+/// and can't wait. What a peer sends must end in a frame, in nil or in an error, never in a trap, and a limit is checked before memory
+/// is taken.
+public protocol FrameDecoder<Frame>: SendableMetatype {
+    /// What the connection's reader gets.
+    associatedtype Frame: Sendable
+
+    /// Takes the next frame from the front of `input`; nil if more bytes are needed.
+    ///
+    /// It is called again as long as it returns frames. Bytes of an unfinished frame may be left in `input`, which is simplest, or taken
+    /// and kept.
+    /// - Throws: any error; it ends the connection after the frames before it were delivered. Errors other than ``SocketError`` become
+    ///   the cause of a ``SocketError/Code/protocolViolation``.
+    mutating func decode(from input: inout ByteInput) throws -> Frame?
+
+    /// Called when the peer's stream has ended and `decode` wants more bytes, again and again until it returns nil.
+    ///
+    /// The default throws ``SocketError/Code/truncated`` if ``pending(in:)`` says that a frame is unfinished.
+    mutating func finish(_ input: inout ByteInput) throws -> Frame?
+
+    /// The unfinished frame, if there is one: `input`'s bytes and what this value has already taken of it.
+    ///
+    /// The default says that all bytes in `input` are one.
+    func pending(in input: ByteInput) -> PendingFrame?
+
+    /// The decode loop, compiled with the conforming type so that it specialises there. Not to be implemented.
+    mutating func _drain(_ input: inout ByteInput, into frames: inout FrameQueue<Frame>, upTo limit: Int) throws
+}
+
+extension FrameDecoder {
+    @inlinable
+    public mutating func finish(_ input: inout ByteInput) throws -> Frame? {
+        guard let pending = pending(in: input) else { return nil }
+        throw SocketError(truncated: pending)
+    }
+
+    @inlinable
+    public func pending(in input: ByteInput) -> PendingFrame? {
+        input.isEmpty ? nil : PendingFrame(received: input.count)
+    }
+
+    @inlinable
+    public mutating func _drain(_ input: inout ByteInput, into frames: inout FrameQueue<Frame>, upTo limit: Int) throws {
+        while frames.count < limit, let frame = try decode(from: &input) {
+            frames.append(frame)
+            if input.isStopped { return }
+        }
+    }
+}
+
+/// A frame of which only a part has arrived.
+public struct PendingFrame: Sendable, Hashable, CustomStringConvertible {
+    /// The bytes that are there.
+    public let received: Int
+    /// The bytes that the whole frame has, if they are known.
+    public let expected: Int?
+    /// What is missing, in words, such as "without a terminator".
+    public let note: String?
+
+    /// `received` bytes of `expected`.
+    public init(received: Int, expected: Int? = nil, note: String? = nil) {
+        self.received = received
+        self.expected = expected
+        self.note = note
+    }
+
+    public var description: String {
+        "\(received)\(expected.map { " of \($0)" } ?? "") bytes\(note.map { " \($0)" } ?? "")"
+    }
+}
+
+/// Turns frames into bytes. A value of one connection.
+public protocol FrameEncoder<Frame>: SendableMetatype {
+    /// What is sent.
+    associatedtype Frame: Sendable
+
+    /// Appends `frame` to `output`.
+    ///
+    /// - Throws: any error; nothing of the frame goes on the wire, and this value is as it was before. Errors other than
+    ///   ``SocketError`` become the cause of a ``SocketError/Code/unencodable``.
+    mutating func encode(_ frame: Frame, into output: inout ByteOutput) throws
+
+    /// Whether the bytes of a frame depend on nothing but the frame and how the codec was set up. A broadcast then encodes once for all,
+    /// and an `encode` that throws needs no copy of the encoder to go back to. False unless a codec says otherwise.
+    static var isStateless: Bool { get }
+}
+
+extension FrameEncoder {
+    @inlinable public static var isStateless: Bool { false }
+}
+
+/// A wire format: makes a decoder and an encoder for each connection.
+///
+/// For most formats one value is both; see ``FrameCodec``, which needs two methods.
+public protocol Codec: Sendable {
+    /// Turns bytes into frames.
+    associatedtype Decoder: FrameDecoder
+    /// Turns frames into bytes.
+    associatedtype Encoder: FrameEncoder
+
+    /// A decoder for a new connection.
+    func makeDecoder() -> Decoder
+    /// An encoder for a new connection.
+    func makeEncoder() -> Encoder
+}
+
+/// A codec that is its own decoder and encoder: each connection works on two copies of the value.
+///
+/// ```swift
+/// struct TextCodec: FrameCodec {
+///     func decode(from input: inout ByteInput) throws -> String? {
+///         guard let length: UInt16 = input.peek() else { return nil }
+///         guard let frame = input.peek(2..<2 + Int(length)) else { return nil }
+///         input.skip(2 + frame.count)
+///         return String(frame)
+///     }
+///     func encode(_ text: String, into output: inout ByteOutput) throws {
+///         guard let length = UInt16(exactly: text.utf8.count) else { throw TooLong() }
+///         output.append(length, .big)
+///         output.append(utf8: text)
+///     }
+/// }
+/// ```
+public protocol FrameCodec<Frame>: Codec, FrameDecoder, FrameEncoder where Decoder == Self, Encoder == Self {}
+
+extension FrameCodec {
+    @inlinable public func makeDecoder() -> Self { self }
+    @inlinable public func makeEncoder() -> Self { self }
+}
+
+extension SocketError {
+    /// The stream ended inside a frame.
+    public init(truncated pending: PendingFrame) {
+        self.init(.truncated, "the peer's stream ended inside a frame: \(pending)", pending: pending)
+    }
+
+    /// A frame of `size` bytes where `limit` are allowed.
+    public init(frameOf size: some BinaryInteger, exceeds limit: Int) {
+        self.init(.frameTooLarge, "a frame of \(size) bytes exceeds the limit of \(limit)", pending: nil)
+    }
+}

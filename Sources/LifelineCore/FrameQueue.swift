@@ -1,0 +1,98 @@
+/// The queue that the decode loop fills: frames move in at the back and out at the front, without a copy.
+///
+/// Public only because ``FrameDecoder`` names it; there is no need to use it.
+public struct FrameQueue<Frame>: ~Copyable {
+    @usableFromInline var slots: UnsafeMutablePointer<Frame>?
+    @usableFromInline var capacity: Int
+    @usableFromInline var head: Int
+    @usableFromInline var tail: Int
+
+    /// An empty queue; it takes no memory.
+    @inlinable
+    public init() {
+        slots = nil
+        capacity = 0
+        head = 0
+        tail = 0
+    }
+
+    deinit {
+        if let slots {
+            (slots + head).deinitialize(count: tail - head)
+            slots.deallocate()
+        }
+    }
+
+    /// The number of frames in it.
+    @inlinable public var count: Int { tail &- head }
+
+    /// Whether there is none.
+    @inlinable public var isEmpty: Bool { tail == head }
+
+    /// Adds a frame at the back.
+    @inlinable
+    public mutating func append(_ frame: consuming Frame) {
+        if tail == capacity { makeRoom() }
+        (slots.unsafelyUnwrapped + tail).initialize(to: frame)
+        tail &+= 1
+    }
+
+    /// Takes the frame at the front.
+    @inlinable
+    package mutating func popFirst() -> Frame? {
+        if head == tail { return nil }
+        let frame = (slots.unsafelyUnwrapped + head).move()
+        head &+= 1
+        return frame
+    }
+
+    /// Moves all frames of `other` behind this queue's.
+    @inlinable
+    package mutating func append(contentsOf other: inout FrameQueue<Frame>) {
+        while let frame = other.popFirst() { append(frame) }
+    }
+
+    /// Takes everything.
+    @inlinable
+    package mutating func takeAll() -> [Frame] {
+        var all: [Frame] = []
+        all.reserveCapacity(count)
+        while let frame = popFirst() { all.append(frame) }
+        return all
+    }
+
+    /// Starts at the front again once empty, and gives the memory back if it is more than a few frames' worth.
+    @inlinable
+    package mutating func recycle() {
+        guard head == tail else { return }
+        head = 0
+        tail = 0
+        if capacity > 4 { release() }
+    }
+
+    @usableFromInline
+    mutating func release() {
+        slots?.deallocate()
+        slots = nil
+        capacity = 0
+    }
+
+    @usableFromInline
+    mutating func makeRoom() {
+        let live = count
+        if let slots, head > 0, head >= capacity / 2 {
+            slots.moveInitialize(from: slots + head, count: live)  // overlapping moves are allowed
+        } else {
+            let larger = UnsafeMutablePointer<Frame>.allocate(capacity: Swift.max(4, 2 * live))
+            if let slots {
+                larger.moveInitialize(from: slots + head, count: live)
+                slots.deallocate()
+            }
+            slots = larger
+            capacity = Swift.max(4, 2 * live)
+        }
+        head = 0
+        tail = live
+    }
+}
+

@@ -1,0 +1,155 @@
+/// What went wrong with a connection, a listener or a frame.
+///
+/// Tell causes apart by ``code`` (and ``phase`` for time limits), never by the text. A cancelled call throws `CancellationError`
+/// instead.
+public struct SocketError: Error, Sendable {
+    /// The kind of a failure. An open set: later versions add to it, so a `switch` needs a `default`.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        /// The code's name, for logs.
+        public let description: String
+
+        package init(_ name: String) { description = name }
+    }
+
+    /// The part of a connection's life that a time limit was set on.
+    public enum Phase: String, Sendable, Hashable, CaseIterable {
+        case resolve, connect, firstFrame, read, write, idle, halfOpen, close, shutdown
+
+        package var words: String {
+            switch self {
+            case .resolve: "looking up the name"
+            case .connect: "connecting"
+            case .firstFrame: "waiting for the first frame"
+            case .read: "reading"
+            case .write: "writing"
+            case .idle: "waiting for any byte"
+            case .halfOpen: "waiting for this side's end"
+            case .close: "closing"
+            case .shutdown: "shutting down"
+            }
+        }
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What happened, in words.
+    public let message: String
+    /// The system's error number, where the system reported one.
+    public let errno: Int32?
+    /// For ``Code/timedOut``: which limit.
+    public let phase: Phase?
+    /// For ``Code/truncated``: how much of the frame had arrived.
+    public let pending: PendingFrame?
+    /// What caused this, such as the error that a codec of yours threw.
+    public let cause: (any Error)?
+
+    /// An error of a kind.
+    public init(_ code: Code, _ message: String, errno: Int32? = nil, cause: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.errno = errno
+        self.phase = nil
+        self.pending = nil
+        self.cause = cause
+    }
+
+    @usableFromInline
+    init(_ code: Code, _ message: String, pending: PendingFrame?) {
+        self.code = code
+        self.message = message
+        self.errno = nil
+        self.phase = nil
+        self.pending = pending
+        self.cause = nil
+    }
+
+    package init(timedOut phase: Phase, after limit: Duration, detail: String = "") {
+        code = .timedOut
+        message = "timed out after \(limit) \(phase.words)\(detail.isEmpty ? "" : ": \(detail)")"
+        errno = nil
+        self.phase = phase
+        pending = nil
+        cause = nil
+    }
+}
+
+extension SocketError.Code {
+    // Never connected.
+    /// Nobody listens at the address.
+    public static let refused = Self("refused")
+    /// The name isn't known, or it has no address.
+    public static let unknownHost = Self("unknown host")
+    /// There is no way to the address.
+    public static let unreachable = Self("unreachable")
+    /// Every address of a name failed; the cause is the last failure and the message lists them all.
+    public static let allAddressesFailed = Self("all addresses failed")
+    /// The network can't serve this kind of endpoint.
+    public static let unsupportedEndpoint = Self("unsupported endpoint")
+    /// An endpoint that can't be understood or used: bad text, a path that is too long, no such interface.
+    public static let invalidEndpoint = Self("invalid endpoint")
+
+    // Listening.
+    /// The address or path is taken, or something that isn't a stale socket stands at the path.
+    public static let addressInUse = Self("address in use")
+    /// The system doesn't allow it.
+    public static let notPermitted = Self("not permitted")
+    /// The server holds as many connections as it may.
+    public static let tooBusy = Self("too busy")
+
+    // The end of a connection.
+    /// The connection, or this direction of it, has ended.
+    public static let closed = Self("closed")
+    /// The peer, or the path to it, ended the connection abruptly.
+    public static let reset = Self("reset")
+    /// A time limit ran out; ``SocketError/phase`` says which.
+    public static let timedOut = Self("timed out")
+    /// The peer sent what the codec can't accept.
+    public static let protocolViolation = Self("protocol violation")
+    /// A frame is, or says it is, larger than the limit.
+    public static let frameTooLarge = Self("frame too large")
+    /// The peer's stream ended inside a frame.
+    public static let truncated = Self("truncated frame")
+    /// Text that isn't in the promised encoding.
+    public static let invalidEncoding = Self("invalid encoding")
+    /// The connection didn't keep up with what was sent to it and was ended by rule.
+    public static let evicted = Self("evicted")
+    /// The server is shutting down.
+    public static let shuttingDown = Self("shutting down")
+
+    // The caller.
+    /// The call isn't allowed in this state, such as a second `next()` while one waits.
+    public static let misuse = Self("misuse")
+    /// An outgoing value that the codec can't put into a frame.
+    public static let unencodable = Self("unencodable")
+    /// The process or system is out of descriptors or memory.
+    public static let resourcesExhausted = Self("resources exhausted")
+    /// Another failure that the system reported; see ``SocketError/errno``.
+    public static let system = Self("system")
+}
+
+extension SocketError: CustomStringConvertible {
+    public var description: String {
+        var text = "\(code): \(message)"
+        if let errno { text += " (errno \(errno))" }
+        if let cause { text += " <- \(cause)" }
+        return text
+    }
+}
+
+extension SocketError: Equatable {
+    /// Equal kind, phase and error number; words and causes are not compared.
+    public static func == (left: SocketError, right: SocketError) -> Bool {
+        left.code == right.code && left.phase == right.phase && left.errno == right.errno
+    }
+}
+
+extension SocketError {
+    /// `error` as it is if it is one of ours, else wrapped: a codec's own errors are violations of its protocol.
+    package init(decoding error: any Error) {
+        self = error as? SocketError ?? SocketError(.protocolViolation, "the decoder refused what the peer sent", cause: error)
+    }
+
+    package init(encoding error: any Error) {
+        self = error as? SocketError ?? SocketError(.unencodable, "the encoder refused the frame", cause: error)
+    }
+}
