@@ -17,7 +17,7 @@ struct StorageHeader {
 /// it, and `header` itself, belong to the one value that appends (a `ByteInput` on its event loop, or a `ByteOutput`, which is
 /// noncopyable). A second appender after a copy finds `header.count` moved and takes a block of its own.
 @usableFromInline
-package final class ByteStorage: ManagedBuffer<StorageHeader, UInt8> {
+final class ByteStorage: ManagedBuffer<StorageHeader, UInt8> {
     @inlinable
     static func make(capacity: Int) -> ByteStorage {
         let storage = ByteStorage.create(minimumCapacity: capacity) { _ in StorageHeader(capacity: capacity) }
