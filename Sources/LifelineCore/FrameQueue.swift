@@ -32,7 +32,7 @@ public struct FrameQueue<Frame>: ~Copyable {
     /// Adds a frame at the back.
     @inlinable
     public mutating func append(_ frame: consuming Frame) {
-        if tail == capacity { makeRoom() }
+        if tail == capacity { makeRoom(for: 1) }
         (slots.unsafelyUnwrapped + tail).initialize(to: frame)
         tail &+= 1
     }
@@ -49,7 +49,13 @@ public struct FrameQueue<Frame>: ~Copyable {
     /// Moves all frames of `other` behind this queue's.
     @inlinable
     package mutating func append(contentsOf other: inout FrameQueue<Frame>) {
-        while let frame = other.popFirst() { append(frame) }
+        let added = other.count
+        guard added > 0 else { return }
+        if capacity &- tail < added { makeRoom(for: added) }
+        (slots.unsafelyUnwrapped + tail).moveInitialize(from: other.slots.unsafelyUnwrapped + other.head, count: added)
+        tail &+= added
+        other.head = 0
+        other.tail = 0
     }
 
     /// Takes everything.
@@ -77,22 +83,24 @@ public struct FrameQueue<Frame>: ~Copyable {
         capacity = 0
     }
 
+    /// Moves what is there to the front of the block, or to a larger block, so that `added` more have room.
     @usableFromInline
-    mutating func makeRoom() {
+    mutating func makeRoom(for added: Int) {
         let live = count
-        if let slots, head > 0, head >= capacity / 2 {
-            slots.moveInitialize(from: slots + head, count: live)  // overlapping moves are allowed
+        let needed = live + added
+        if let slots, head > 0, needed <= capacity, head >= capacity / 2 {
+            slots.moveInitialize(from: slots + head, count: live)  // Overlapping moves are allowed.
         } else {
-            let larger = UnsafeMutablePointer<Frame>.allocate(capacity: Swift.max(4, 2 * live))
+            let size = Swift.max(4, 2 * live, needed)
+            let larger = UnsafeMutablePointer<Frame>.allocate(capacity: size)
             if let slots {
                 larger.moveInitialize(from: slots + head, count: live)
                 slots.deallocate()
             }
             slots = larger
-            capacity = Swift.max(4, 2 * live)
+            capacity = size
         }
         head = 0
         tail = live
     }
 }
-

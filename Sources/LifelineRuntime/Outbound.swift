@@ -1,0 +1,87 @@
+public import LifelineCore
+
+/// The way of a frame from any thread into the outbox: encoded in wire order, under the outbox's lock.
+///
+/// The proof behind `@unchecked`: `encoder` is used under `outbox.lock` only.
+@usableFromInline
+package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
+    @usableFromInline package let outbox: Outbox
+    @exclusivity(unchecked) @usableFromInline var encoder: Encoder
+    @exclusivity(unchecked) @usableFromInline var misuse: SocketError?
+
+    package init(outbox: Outbox, encoder: sending Encoder) {
+        self.outbox = outbox
+        self.encoder = encoder
+    }
+
+    /// Encodes `frame` if there is room; false if the caller has to wait its turn first.
+    @inlinable
+    package func trySend(_ frame: Encoder.Frame) throws -> Bool {
+        outbox.lock.lock()
+        if !outbox.hasRoom || outbox.end != nil || misuse != nil {
+            let error = misuse ?? outbox.end
+            outbox.unlock(needsFlush: false)
+            if let error { throw error }
+            return false
+        }
+        try encode(frame)
+        return true
+    }
+
+    /// Encodes `frame` in its turn.
+    @inlinable
+    package func sendAdmitted(_ frame: Encoder.Frame) throws {
+        defer { outbox.admittedIsThrough() }
+        outbox.lock.lock()
+        if let error = misuse ?? outbox.end {
+            outbox.unlock(needsFlush: false)
+            throw error
+        }
+        try encode(frame)
+    }
+
+    /// Encodes and lets go of the lock. A frame that can't be encoded leaves nothing behind.
+    @inlinable
+    func encode(_ frame: Encoder.Frame) throws {
+        let mark = outbox.buffer.mark
+        do {
+            if Encoder.isStateless {
+                try encoder.encode(frame, into: &outbox.buffer)
+            } else {
+                var next = encoder
+                try next.encode(frame, into: &outbox.buffer)
+                encoder = next
+            }
+        } catch {
+            outbox.buffer.rewind(to: mark)
+            outbox.unlock(needsFlush: false)
+            throw SocketError(encoding: error)
+        }
+        outbox.unlock(needsFlush: outbox.noteAppended())
+    }
+
+    @inlinable
+    package nonisolated(nonsending) func send(_ frame: Encoder.Frame) async throws {
+        if try trySend(frame) { return }
+        try await sendInTurn(frame, within: nil, on: nil)
+    }
+
+    /// Waits for a turn, then encodes.
+    @usableFromInline
+    nonisolated(nonsending) func sendInTurn(_ frame: Encoder.Frame, within limit: Duration?, on loop: (any EventLoop)?) async throws {
+        let ticket = try outbox.takeTicket(timeOut: limit.map { SocketError(timedOut: .write, after: $0) })
+        if let limit, let loop {
+            try await ticket.value(within: limit, on: loop)
+        } else {
+            try await ticket.value()
+        }
+        try sendAdmitted(frame)
+    }
+
+    /// Every send through this object throws `error` from now on.
+    package func retire(_ error: SocketError) {
+        outbox.lock.lock()
+        misuse = error
+        outbox.unlock(needsFlush: false)
+    }
+}

@@ -1,0 +1,238 @@
+public import LifelineCore
+import Synchronization
+
+/// The bytes that were accepted and that the kernel hasn't taken, the senders that wait for room, and those that wait for the kernel.
+///
+/// Senders encode into ``buffer`` under ``lock``, from any thread. The loop only tries the lock, so it never waits for an encoder: when
+/// it fails it leaves `isWanted` behind, and the sender schedules the flush as it lets go.
+///
+/// The proof behind `@unchecked`: all state that changes is guarded by `lock`; `core` is set before the object is shared.
+@usableFromInline
+package final class Outbox: @unchecked Sendable {
+    @usableFromInline
+    package enum Admission {
+        /// Encode now.
+        case open
+        /// Wait for a turn first.
+        case full
+    }
+
+    @usableFromInline let lock = Lock()
+    @exclusivity(unchecked) @usableFromInline var buffer = ByteOutput()
+    /// Taken by the loop and not written yet.
+    @exclusivity(unchecked) @usableFromInline var inFlight = 0
+    /// Senders that wait, and one that was woken and hasn't encoded yet: a newcomer queues behind them.
+    @exclusivity(unchecked) @usableFromInline var isQueued = false
+    /// A flush is on its way, so nobody need schedule one.
+    @exclusivity(unchecked) @usableFromInline var isScheduled = false
+    @exclusivity(unchecked) @usableFromInline var end: SocketError?
+    @usableFromInline let highMark: Int
+    @exclusivity(unchecked) @usableFromInline package var framesAccepted = 0
+
+    private let lowMark: Int
+    private let isWanted = Atomic<Bool>(false)
+    private var bytesAccepted: UInt64 = 0
+    private var bytesWritten: UInt64 = 0
+    private var senders: [OneShot<Void>] = []
+    private var isAdmitting = false
+    private var flushers: [(target: UInt64, done: OneShot<Void>)] = []
+    private var drainers: [OneShot<Bool>] = []
+    /// Set once, before anything is sent.
+    package weak var core: StreamCore?
+
+    package init(marks: Marks) {
+        highMark = marks.high
+        lowMark = marks.low
+    }
+
+    @usableFromInline var level: Int { buffer.count &+ inFlight }
+
+    /// Whether a newcomer may encode. Under the lock.
+    @inlinable var hasRoom: Bool { !isQueued && buffer.count &+ inFlight < highMark }
+
+    /// Lets go of the lock, and asks for a flush if the loop was turned away meanwhile or if `needsFlush`.
+    @usableFromInline
+    func unlock(needsFlush: Bool) {
+        lock.unlock()
+        if isWanted.load(ordering: .sequentiallyConsistent), isWanted.exchange(false, ordering: .sequentiallyConsistent) || needsFlush {
+            core?.scheduleFlush()
+        } else if needsFlush {
+            core?.scheduleFlush()
+        }
+    }
+
+    /// Notes that bytes were appended; true if a flush must be scheduled. Under the lock.
+    @inlinable
+    func noteAppended() -> Bool {
+        framesAccepted &+= 1
+        if isScheduled { return false }
+        isScheduled = true
+        return true
+    }
+
+    /// Bytes accepted and not in the kernel.
+    package var waitingBytes: Int {
+        lock.lock()
+        defer { unlock(needsFlush: false) }
+        return level
+    }
+}
+
+// Senders that wait.
+extension Outbox {
+    /// A place in the queue. Throws if the outbox has ended.
+    @usableFromInline
+    func takeTicket(timeOut: SocketError?) throws -> OneShot<Void> {
+        let ticket = OneShot<Void>(timeOut: timeOut)
+        lock.lock()
+        if let end {
+            unlock(needsFlush: false)
+            throw end
+        }
+        senders.append(ticket)
+        isQueued = true
+        unlock(needsFlush: false)
+        admitNext()
+        return ticket
+    }
+
+    /// The sender that was admitted is through (or gave up): the next one's turn, if there is room.
+    @usableFromInline
+    func admittedIsThrough() {
+        lock.lock()
+        isAdmitting = false
+        isQueued = !senders.isEmpty
+        unlock(needsFlush: false)
+        admitNext()
+    }
+
+    /// Wakes the first sender that still waits, if nobody is between being woken and encoding.
+    private func admitNext() {
+        while true {
+            lock.lock()
+            guard !isAdmitting, !senders.isEmpty, level < highMark, end == nil else {
+                unlock(needsFlush: false)
+                return
+            }
+            let ticket = senders.removeFirst()
+            isAdmitting = true
+            unlock(needsFlush: false)
+            if ticket.succeed(()) { return }
+            // It was cancelled or its time had run out.
+            lock.lock()
+            isAdmitting = false
+            isQueued = !senders.isEmpty
+            unlock(needsFlush: false)
+        }
+    }
+
+    /// Waits until the kernel has taken everything accepted so far.
+    package nonisolated(nonsending) func flushed(within limit: Duration?, on loop: any EventLoop) async throws {
+        let done = OneShot<Void>(timeOut: limit.map { SocketError(timedOut: .write, after: $0) })
+        lock.lock()
+        let target = bytesAccepted &+ UInt64(buffer.count)
+        if bytesWritten >= target {
+            unlock(needsFlush: false)
+            return
+        }
+        if let end {
+            unlock(needsFlush: false)
+            throw end
+        }
+        flushers.append((target, done))
+        unlock(needsFlush: false)
+        try await done.value(within: limit, on: loop)
+    }
+
+    /// Something that is told true when the level is at the low mark, false at the end; nil if it is below the high mark now.
+    package func drainer() -> OneShot<Bool>? {
+        lock.lock()
+        defer { unlock(needsFlush: false) }
+        if end != nil || hasRoom { return nil }
+        let drainer = OneShot<Bool>()
+        drainers.append(drainer)
+        return drainer
+    }
+
+    /// Appends bytes that are encoded already, if there is room. Nil if the outbox has ended.
+    package func append(encoded bytes: Bytes) -> Admission? {
+        lock.lock()
+        if end != nil {
+            unlock(needsFlush: false)
+            return nil
+        }
+        guard hasRoom else {
+            unlock(needsFlush: false)
+            return .full
+        }
+        buffer.append(bytes)
+        unlock(needsFlush: noteAppended())
+        return .open
+    }
+}
+
+// The loop's side.
+extension Outbox {
+    /// Reports `written` bytes and takes what has been appended since. Nil if a sender holds the lock: it will schedule a flush.
+    ///
+    /// Empty means that all is written; the next append schedules a flush.
+    func exchange(written: Int) -> [Bytes]? {
+        if !lock.tryLock() {
+            isWanted.store(true, ordering: .sequentiallyConsistent)
+            // The sender may have let go in between, without seeing that it is wanted.
+            guard lock.tryLock() else { return nil }
+            isWanted.store(false, ordering: .sequentiallyConsistent)
+        }
+        inFlight -= written
+        bytesWritten &+= UInt64(written)
+        let size = buffer.count
+        var regions: [Bytes] = []
+        if size > 0 {
+            var taken = ByteOutput(expecting: min(size, 64 * 1024))
+            swap(&taken, &buffer)
+            inFlight += size
+            bytesAccepted &+= UInt64(size)
+            regions = taken.takeRegions()
+        } else if inFlight == 0 {
+            isScheduled = false
+        }
+        let mustAdmit = written > 0 && !senders.isEmpty && !isAdmitting && level <= lowMark
+        var doneFlushers: [OneShot<Void>] = []
+        if written > 0, !flushers.isEmpty {
+            let reached = bytesWritten
+            doneFlushers = flushers.filter { $0.target <= reached }.map(\.done)
+            flushers.removeAll { $0.target <= reached }
+        }
+        var doneDrainers: [OneShot<Bool>] = []
+        if !drainers.isEmpty, level <= lowMark { swap(&doneDrainers, &drainers) }
+        lock.unlock()
+        if isWanted.exchange(false, ordering: .sequentiallyConsistent) { core?.scheduleFlush() }
+        for done in doneFlushers { done.succeed(()) }
+        for done in doneDrainers { done.succeed(true) }
+        if mustAdmit { admitNext() }
+        return regions
+    }
+
+    /// Sends fail from now on, and those that wait. What was accepted stays unless `dropping`. The first error stays.
+    func end(_ error: SocketError, dropping: Bool) {
+        lock.lock()
+        if end == nil { end = error }
+        let waiting = senders
+        senders = []
+        isQueued = false
+        var lost: [OneShot<Void>] = []
+        var dropped = ByteOutput()
+        if dropping {
+            lost = flushers.map(\.done)
+            flushers = []
+            swap(&dropped, &buffer)
+        }
+        let doneDrainers = drainers
+        drainers = []
+        lock.unlock()
+        _ = dropped.finish()
+        for ticket in waiting { ticket.fail(error) }
+        for flusher in lost { flusher.fail(error) }
+        for drainer in doneDrainers { drainer.succeed(false) }
+    }
+}

@@ -1,0 +1,82 @@
+public import LifelineCore
+
+extension StreamCore {
+    /// This side has no more to send. On the loop.
+    package func finishSending() { perform(machine.finishSending()) }
+
+    /// No more is to be read, for `reason`. On the loop.
+    package func stopReading(because reason: CloseReason) {
+        perform(machine.stopReading(because: reason))
+        if machine.receiving == .stopped { isReading = false }
+    }
+
+    /// Begins to close in good order, for at most `limit`; `done` is told whether the peer has read to the end. On the loop.
+    package func close(within limit: Duration, because reason: CloseReason = .closedHere, done: OneShot<Bool>?) {
+        if machine.phase == .closed {
+            done?.succeed(machine.isComplete)
+            return
+        }
+        if let done { closeWaiters.append(done) }
+        if machine.phase == .closing {
+            // A second close can only shorten the wait.
+            deadlines[.linger] = min(deadlines[.linger], loop.now.advanced(by: limit))
+            rearm()
+        } else {
+            perform(machine.close(because: reason), lingerLimit: limit)
+        }
+    }
+
+    /// Ends at once; what the kernel hasn't taken is lost, and then the peer is told by a reset. On the loop.
+    package func closeNow(because reason: CloseReason = .closedHere) {
+        perform(machine.closeNow(because: reason, losing: outbox.waitingBytes > 0))
+    }
+
+    /// The last reference to the owner has gone: one try to write what is left, then the end. A close under way goes on. On the loop.
+    package func abandon() {
+        guard machine.phase == .live else { return }
+        isWriteBlocked = false
+        flush()
+        closeNow()
+    }
+
+    /// Facts about the stream, also after its end. On the loop.
+    package var info: ConnectionInfo {
+        ConnectionInfo(
+            local: transport.localEndpoint,
+            remote: transport.remoteEndpoint,
+            bytesReceived: counters.bytesIn,
+            bytesSent: counters.bytesOut,
+            framesReceived: counters.framesIn,
+            framesSent: UInt64(outbox.lock.withLock { outbox.framesAccepted }),
+            findings: counters.findings,
+            age: opened.duration(to: loop.now),
+            silence: lastHeard.duration(to: loop.now),
+            tcp: machine.phase == .closed ? finalTCPInfo : transport.tcpInfo)
+    }
+}
+
+/// Facts about a connection, as of the moment they were asked for.
+public struct ConnectionInfo: Sendable {
+    /// This side's address.
+    public let local: Endpoint?
+    /// The peer's address.
+    public let remote: Endpoint?
+    /// Bytes that were read.
+    public let bytesReceived: UInt64
+    /// Bytes that the kernel took.
+    public let bytesSent: UInt64
+    /// Frames that were decoded.
+    public let framesReceived: UInt64
+    /// Frames that were accepted for sending.
+    public let framesSent: UInt64
+    /// How often the decoder reported something beside frames.
+    public let findings: UInt64
+    /// Time since the connection was made.
+    public let age: Duration
+    /// Time since a byte was heard.
+    public let silence: Duration
+    /// What the system knows about the path; nil where it isn't TCP.
+    public let tcp: TCPInfo?
+    /// The round-trip time that the system has measured; nil where it isn't TCP.
+    public var roundTrip: Duration? { tcp?.roundTrip }
+}

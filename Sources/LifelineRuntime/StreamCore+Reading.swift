@@ -1,0 +1,94 @@
+import LifelineCore
+
+extension StreamCore: TransportHandler, LoopNotice {
+    package func transportIsReadable() {
+        isReadDue = true
+        if isReading { readTurn() }
+    }
+
+    /// A turn of reading that was put off.
+    package func deliver() {
+        isReadPosted = false
+        if isReading, isReadDue { readTurn() }
+    }
+
+    /// Reads until nothing is left, the owner has no room or the others must have their turn.
+    private func readTurn() {
+        guard machine.phase != .closed, machine.receiving == .open || machine.receiving == .discarding else { return }
+        var budget = Self.readBudget
+        while isReading {
+            let result: ReadResult
+            do throws(SocketError) {
+                result = try transport.read(into: loop.scratch)
+            } catch {
+                isReadDue = false
+                readFailed(error)
+                return
+            }
+            switch result {
+            case .wouldBlock:
+                isReadDue = false
+                return
+            case .end:
+                isReadDue = false
+                readEnded()
+                return
+            case .bytes(let count, let more):
+                isReadDue = more
+                counters.bytesIn &+= UInt64(count)
+                lastHeard = loop.now
+                if machine.receiving == .open {
+                    input.append(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count]))
+                    owner?.streamHasInput()
+                    guard machine.phase != .closed else { return }
+                }
+                if !more { return }
+                budget -= count
+                if budget <= 0 {
+                    readSoon()
+                    return
+                }
+            }
+        }
+    }
+
+    private func readEnded() {
+        if machine.receiving == .open, let error = owner?.streamInputEnded() {
+            violated(error)
+        }
+        perform(machine.peerEnded())
+    }
+
+    private func readFailed(_ error: SocketError) {
+        perform(machine.failed(error))
+    }
+
+    /// Reads in the loop's next callback phase, behind the others.
+    func readSoon() {
+        guard isReadDue, !isReadPosted else { return }
+        isReadPosted = true
+        loop.post(self)
+    }
+
+    /// The owner has no room: the peer will have to wait. On the loop.
+    package func pauseReading() { isReading = false }
+
+    /// The owner has room again. On the loop.
+    package func resumeReading() {
+        guard !isReading else { return }
+        isReading = true
+        lastHeard = loop.now
+        readSoon()
+    }
+
+    /// What the peer sent can't be accepted: after a last reply in good order the stream ends with `error`. On the loop.
+    package func violated(_ error: SocketError) {
+        perform(machine.close(because: .failed(error)))
+    }
+
+    /// A first frame has arrived. On the loop.
+    package func noteFrames(_ count: Int) {
+        if counters.framesIn == 0, count > 0 { deadlines[.firstFrame] = .never }
+        counters.framesIn &+= UInt64(count)
+    }
+}

@@ -1,0 +1,83 @@
+import LifelineCore
+
+extension StreamCore: FlushTarget {
+    /// Asks for a flush at the end of the loop's turn. From any thread.
+    func scheduleFlush() {
+        if loop.isCurrent { loop.flushLater(self) } else { loop.submit { self.loop.flushLater(self) } }
+    }
+
+    package func transportIsWritable() {
+        isWriteBlocked = false
+        flush()
+    }
+
+    /// Writes what the outbox has, until it is empty, the kernel takes no more or the others must have their turn.
+    package func flush() {
+        guard machine.phase != .closed, machine.sending == .open || machine.sending == .finishing, !isWriteBlocked else { return }
+        var budget = Self.readBudget
+        while true {
+            guard let more = outbox.exchange(written: unreported) else { return }  // The sender at it will ask again.
+            unreported = 0
+            if regions.isEmpty { regions = more[...] } else { regions += more }
+            if regions.isEmpty {
+                deadlines[.write] = .never
+                perform(machine.drained())
+                return
+            }
+            let written: Int
+            do throws(SocketError) {
+                written = try transport.write(regions)
+            } catch {
+                writeFailed(error)
+                return
+            }
+            advance(written)
+            if !regions.isEmpty {
+                isWriteBlocked = true
+                if written > 0 || deadlines[.write] == .never, let limit = options.writeLimit {
+                    deadlines[.write] = loop.now.advanced(by: limit)
+                    rearm()
+                }
+                _ = reportWritten()
+                return
+            }
+            budget -= written
+            if budget <= 0 {
+                loop.flushLater(self)
+                return
+            }
+        }
+    }
+
+    /// Tells the outbox what was written, and keeps what it has for later.
+    private func reportWritten() -> Bool {
+        guard unreported > 0, let more = outbox.exchange(written: unreported) else { return false }
+        unreported = 0
+        regions += more
+        return true
+    }
+
+    private func advance(_ written: Int) {
+        counters.bytesOut &+= UInt64(written)
+        unreported += written
+        var left = written
+        while left > 0, let first = regions.first {
+            if first.count <= left {
+                left -= first.count
+                regions.removeFirst()
+            } else {
+                regions[regions.startIndex] = first.slice(left..<first.count)
+                left = 0
+            }
+        }
+    }
+
+    private func writeFailed(_ error: SocketError) {
+        writeError = error
+        perform(machine.writeFailed())
+        guard machine.phase != .closed else { return }
+        // What the peer sent before can still be read, and then tells how it ended.
+        isReadDue = true
+        readSoon()
+    }
+}

@@ -1,0 +1,222 @@
+import LifelineCore
+
+/// Whose bytes a stream's are. Called on the loop; held weakly.
+package protocol StreamOwner: AnyObject, Sendable {
+    /// Bytes were added to ``StreamCore/input``.
+    func streamHasInput()
+    /// The peer's stream is over. What is left in the input is unfinished; an error says that it must not be.
+    func streamInputEnded() -> SocketError?
+    /// No more bytes will come, for `reason`.
+    func streamReadingEnded(_ reason: CloseReason)
+}
+
+/// A live stream, whatever is made of its bytes: drives the transport, the outbox, the time limits and ``StreamMachine``.
+///
+/// It belongs to the actor that it feeds, and to the transport until that is closed. The proof behind `@unchecked`: everything that
+/// changes is touched on `loop` only; what other threads call goes there first.
+package final class StreamCore: @unchecked Sendable {
+    package let loop: any EventLoop
+    package let transport: any Transport
+    package let outbox: Outbox
+    package let options: ConnectionOptions
+
+    package weak var owner: (any StreamOwner)?
+    /// What has arrived and no decoder has taken.
+    @exclusivity(unchecked) package var input = ByteInput()
+    package var counters = Counters()
+
+    var machine = StreamMachine()
+    /// False while the owner has no room.
+    var isReading = true
+    /// The transport was readable when reading was left off.
+    var isReadDue = false
+    var isReadPosted = false
+    /// Taken from the outbox and not written.
+    var regions: ArraySlice<Bytes> = []
+    /// Written and not reported to the outbox yet.
+    var unreported = 0
+    var isWriteBlocked = false
+    var writeError: SocketError?
+    var deadlines = Deadlines()
+    var timer: LoopTimer?
+    var timerTime = LoopTime.never
+    var closeWaiters: [OneShot<Bool>] = []
+    let opened: LoopTime
+    var lastHeard: LoopTime
+    var finalTCPInfo: TCPInfo?
+
+    /// What has passed so far.
+    package struct Counters {
+        package var bytesIn: UInt64 = 0
+        package var bytesOut: UInt64 = 0
+        package var framesIn: UInt64 = 0
+        package var findings: UInt64 = 0
+    }
+
+    /// At most this much is read from one connection before the others have their turn.
+    static let readBudget = 256 * 1024
+
+    package init(transport: any Transport, options: ConnectionOptions) {
+        self.loop = transport.loop
+        self.transport = transport
+        self.options = options
+        outbox = Outbox(marks: options.outbox)
+        opened = transport.loop.now
+        lastHeard = opened
+        outbox.core = self
+    }
+
+    /// Begins to read. On the loop, once ``owner`` is set.
+    package func start() {
+        lastHeard = loop.now
+        if let limit = options.idleLimit { deadlines[.idle] = lastHeard.advanced(by: limit) }
+        if let limit = options.firstFrameLimit { deadlines[.firstFrame] = lastHeard.advanced(by: limit) }
+        rearm()
+        transport.start(self)
+    }
+
+    /// Does what the machine says.
+    func perform(_ actions: StreamMachine.Actions, lingerLimit: Duration? = nil) {
+        if actions.isEmpty { return }
+        if actions.contains(.endReading), let reason = machine.reason {
+            deadlines[.firstFrame] = .never
+            deadlines[.idle] = .never
+            owner?.streamReadingEnded(reason)
+        }
+        if actions.contains(.refuseSends) { outbox.end(sendError, dropping: actions.contains(.dropOutbox)) }
+        if actions.contains(.dropOutbox) {
+            regions = []
+            deadlines[.write] = .never
+        }
+        if actions.contains(.armHalfOpen), let limit = options.halfOpenLimit {
+            deadlines[.halfOpen] = loop.now.advanced(by: limit)
+        }
+        if actions.contains(.armLinger) {
+            deadlines[.linger] = loop.now.advanced(by: lingerLimit ?? options.lingerLimit)
+        }
+        if actions.contains(.discardInput) {
+            input.removeAll()
+            isReading = true
+            readSoon()
+        }
+        if actions.contains(.shutdownWrites) { transport.shutdownWrites() }
+        if actions.contains(.close) || actions.contains(.reset) {
+            tearDown(reset: actions.contains(.reset))
+        } else {
+            rearm()
+            if actions.contains(.flush) { flush() }
+        }
+    }
+
+    /// What a send throws now.
+    private var sendError: SocketError {
+        if let reason = machine.reason, machine.phase != .live {
+            return SocketError(.closed, "the connection has ended: \(reason)", cause: reason.error)
+        }
+        if let writeError { return SocketError(.closed, "the connection can't be written to", cause: writeError) }
+        return SocketError(.closed, "this side has finished sending")
+    }
+
+    private func tearDown(reset: Bool) {
+        deadlines = Deadlines()
+        rearm()
+        timer = nil
+        input.removeAll()
+        finalTCPInfo = transport.tcpInfo
+        transport.close(reset: reset)
+        let waiters = closeWaiters
+        closeWaiters = []
+        for waiter in waiters { waiter.succeed(machine.isComplete) }
+    }
+}
+
+// Time limits: one timer for all of them, armed for the next.
+extension StreamCore: LoopTimerTarget {
+    enum Limit: Int, CaseIterable { case idle, firstFrame, write, halfOpen, linger }
+
+    struct Deadlines {
+        private var times = (LoopTime.never, LoopTime.never, LoopTime.never, LoopTime.never, LoopTime.never)
+
+        subscript(limit: Limit) -> LoopTime {
+            get {
+                switch limit {
+                case .idle: times.0
+                case .firstFrame: times.1
+                case .write: times.2
+                case .halfOpen: times.3
+                case .linger: times.4
+                }
+            }
+            set {
+                switch limit {
+                case .idle: times.0 = newValue
+                case .firstFrame: times.1 = newValue
+                case .write: times.2 = newValue
+                case .halfOpen: times.3 = newValue
+                case .linger: times.4 = newValue
+                }
+            }
+        }
+
+        var first: LoopTime { min(times.0, times.1, min(times.2, times.3, times.4)) }
+    }
+
+    /// Arms the timer for the first deadline. A deadline that has moved away is found out when the timer fires.
+    func rearm() {
+        let first = deadlines.first
+        if first == .never {
+            if let timer, timer.isArmed {
+                loop.disarm(timer)
+                timerTime = .never
+            }
+        } else if first < timerTime || timer?.isArmed != true {
+            let timer = self.timer ?? LoopTimer(self)
+            self.timer = timer
+            timerTime = first
+            loop.arm(timer, at: first)
+        }
+    }
+
+    package func timerFired(_ timer: LoopTimer) {
+        timerTime = .never
+        let now = loop.now
+        for limit in Limit.allCases where deadlines[limit] <= now {
+            deadlines[limit] = .never
+            fire(limit, now)
+            if machine.phase == .closed { return }
+        }
+        rearm()
+    }
+
+    private func fire(_ limit: Limit, _ now: LoopTime) {
+        switch limit {
+        case .idle:
+            guard let idle = options.idleLimit else { return }
+            let due = lastHeard.advanced(by: idle)
+            if due > now || !isReading {
+                // Heard since, or not listening because the reader is slow: lazily on.
+                deadlines[.idle] = max(due, isReading ? due : now.advanced(by: idle))
+            } else {
+                end(SocketError(timedOut: .idle, after: idle))
+            }
+        case .firstFrame:
+            if counters.framesIn == 0, let limit = options.firstFrameLimit { end(SocketError(timedOut: .firstFrame, after: limit)) }
+        case .write:
+            if let limit = options.writeLimit {
+                end(SocketError(timedOut: .write, after: limit, detail: "the peer takes nothing of \(outbox.waitingBytes) bytes"))
+            }
+        case .halfOpen:
+            perform(machine.halfOpenLimit())
+        case .linger:
+            perform(
+                machine.lingerLimit(
+                    error: writeError ?? SocketError(timedOut: .close, after: options.lingerLimit),
+                    losing: outbox.waitingBytes > 0))
+        }
+    }
+
+    /// Ends the stream at once with `error`.
+    package func end(_ error: SocketError) {
+        perform(machine.closeNow(because: .failed(error), losing: outbox.waitingBytes > 0))
+    }
+}

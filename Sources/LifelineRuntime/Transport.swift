@@ -1,0 +1,65 @@
+package import LifelineCore
+
+/// What a read found.
+package enum ReadResult: Equatable {
+    /// So many bytes. With `more` false the next read would block, and a notice will follow when that changes.
+    case bytes(Int, more: Bool)
+    /// No layer holds a byte. A notice will follow.
+    case wouldBlock
+    /// The peer has ended its side.
+    case end
+}
+
+/// Where a transport's notices go. Called on the transport's loop, never from inside a call made on the transport.
+package protocol TransportHandler: AnyObject {
+    /// Reading may find bytes, the end or a failure.
+    func transportIsReadable()
+    /// Writing may succeed again.
+    func transportIsWritable()
+}
+
+/// A non-blocking byte pipe with readiness.
+///
+/// Confined to its loop: every member is called there. It is handed over before ``start(_:)``. Notices are posted to the loop, at most
+/// one of each kind pending; a failure is found by reading or writing. The contract is proved on every transport by the conformance
+/// suite in LifelineTesting.
+package protocol Transport: AnyObject, Sendable {
+    var loop: any EventLoop { get }
+    var localEndpoint: Endpoint? { get }
+    var remoteEndpoint: Endpoint? { get }
+    /// What the kernel knows about the path, if it is a TCP connection and still open.
+    var tcpInfo: TCPInfo? { get }
+
+    /// Begins to send notices; `handler` is held until ``close(reset:)``. A notice that was due before comes now.
+    func start(_ handler: any TransportHandler)
+    /// Reads what is there, at most `buffer`. Throws once the connection has failed and nothing is left to read.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SocketError) -> ReadResult
+    /// Asks for a notice if a read wouldn't block, after reading was left off early.
+    func askToRead()
+    /// Writes the front of `regions` and returns how many bytes were taken: fewer than there are means that the next would block, and a
+    /// notice will follow.
+    func write(_ regions: ArraySlice<Bytes>) throws(SocketError) -> Int
+    /// Ends this side. The peer sees the end behind all bytes written.
+    func shutdownWrites()
+    /// Gives everything back. With `reset` the peer is told that data was lost. Harmless when repeated.
+    func close(reset: Bool)
+}
+
+/// What the system tells about a TCP connection.
+public struct TCPInfo: Sendable, Hashable {
+    /// The smoothed round-trip time.
+    public let roundTrip: Duration
+    /// Its variation.
+    public let roundTripVariation: Duration
+    /// Segments sent again so far.
+    public let retransmits: Int
+    /// Bytes that the peer hasn't acknowledged, as segments in flight.
+    public let unacknowledgedSegments: Int
+
+    package init(roundTrip: Duration, roundTripVariation: Duration, retransmits: Int, unacknowledgedSegments: Int) {
+        self.roundTrip = roundTrip
+        self.roundTripVariation = roundTripVariation
+        self.retransmits = retransmits
+        self.unacknowledgedSegments = unacknowledgedSegments
+    }
+}
