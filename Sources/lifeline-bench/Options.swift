@@ -1,0 +1,97 @@
+/// What was asked for on the command line.
+struct Options {
+    var seconds = 2.0
+    var rounds = 3
+    var json = false
+    var help = false
+    var scenarios = Scenario.all
+    var servers = ServerKind.allCases
+
+    init(_ arguments: [String]) throws {
+        var rest = arguments[...]
+        var scenarioNames: [String] = []
+        var serverNames: [String] = []
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "--help", "-h": help = true
+            case "--json": json = true
+            case "--seconds": seconds = try Self.number(after: argument, in: &rest, within: 0.1...60)
+            case "--rounds": rounds = Int(try Self.number(after: argument, in: &rest, within: 1...100))
+            case "--scenario": scenarioNames.append(try Self.value(after: argument, in: &rest))
+            case "--server": serverNames.append(try Self.value(after: argument, in: &rest))
+            default: throw Trouble("what is \(argument)? See --help")
+            }
+        }
+        try Self.check(scenarioNames, among: Scenario.all.map(\.name), what: "scenario")
+        try Self.check(serverNames, among: ServerKind.allCases.map(\.rawValue), what: "server")
+        if !scenarioNames.isEmpty {
+            scenarios = Scenario.all.filter { scenarioNames.contains($0.name) }
+        }
+        if !serverNames.isEmpty {
+            // Without raw there would be no ratio.
+            servers = ServerKind.allCases.filter { $0 == .raw || serverNames.contains($0.rawValue) }
+        }
+    }
+
+    private static func value(after option: String, in rest: inout ArraySlice<String>) throws -> String {
+        guard let value = rest.popFirst() else { throw Trouble("\(option) needs a value") }
+        return value
+    }
+
+    private static func number(
+        after option: String, in rest: inout ArraySlice<String>, within range: ClosedRange<Double>
+    ) throws -> Double {
+        let text = try value(after: option, in: &rest)
+        guard let number = Double(text), range.contains(number) else {
+            throw Trouble("\(option) takes a number from \(range.lowerBound) to \(range.upperBound), not \(text)")
+        }
+        return number
+    }
+
+    private static func check(_ names: [String], among known: [String], what: String) throws {
+        for name in names where !known.contains(name) {
+            throw Trouble("there is no \(what) \(name), only \(known.joined(separator: ", "))")
+        }
+    }
+}
+
+extension Options {
+    static var helpText: String {
+        let scenarios = Scenario.all.map { "  \($0.name.padded(to: 14))\($0.explanation)" }
+        return """
+            Compares Lifeline's servers to the least an epoll echo server can do.
+
+            usage: swift run -c release lifeline-bench [options]
+
+              --seconds N      how long each load counts, after 0.2 s that do not (default 2)
+              --rounds N       how often each server meets each scenario (default 3)
+              --scenario NAME  only this one; may be repeated
+              --server NAME    only this one, and raw; may be repeated
+              --json           one JSON object a line instead of tables
+              --help           this text
+
+            Scenarios:
+            \(scenarios.joined(separator: "\n"))
+
+            Servers: \(ServerKind.allCases.map(\.rawValue).joined(separator: ", "))
+              raw is written in C: one thread, one read and one write for each readiness, no
+              framing. The others are Lifeline's and do all a real server would.
+
+            How it measures:
+              Each server runs in a fresh process on one core, the load in another on the next.
+              The servers take turns in every round, and a ratio is always to raw in the same
+              round, so that a machine that slows down slows both. What is shown are the medians
+              over the rounds; the ratio is the median of ratios. Every byte that comes back is
+              checked. Times are from when a frame is due to when its echo is checked; for churn,
+              from connect to the echo. `busy` is the share of the time the server kept its core
+              busy: well below 100 %, the load was the limit, not the server. (With only one
+              frame on the way, as in 1x64x1, each waits for the other.)
+
+              Idle memory is the growth of the server's anonymous memory (from smaps_rollup) from
+              after a warm-up of 200 connections to when all are accepted, for each connection;
+              then once more after a 64 B echo on each. What the kernel keeps is not in it.
+
+            The default run takes about three minutes. Use a machine with two idle cores.
+            """
+    }
+}
