@@ -156,6 +156,7 @@ extension ByteOutput {
     package var mark: Mark { Mark(count: count, parts: sealed.count) }
 
     /// Takes back everything written behind `mark`.
+    @usableFromInline
     package mutating func rewind(to mark: Mark) {
         if sealed.count > mark.parts {
             // The block that was being written at the mark was sealed since; what stands before the mark in it stays.

@@ -149,6 +149,7 @@ extension SocketError {
         self = error as? SocketError ?? SocketError(.protocolViolation, "the decoder refused what the peer sent", cause: error)
     }
 
+    @usableFromInline
     package init(encoding error: any Error) {
         self = error as? SocketError ?? SocketError(.unencodable, "the encoder refused the frame", cause: error)
     }

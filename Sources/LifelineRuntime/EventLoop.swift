@@ -1,5 +1,3 @@
-public import LifelineCore
-
 /// One thread that polls, runs actors' jobs and tasks' jobs, and fires timers. The same code runs on the system's loops and on virtual
 /// ones; what stands here is all that the runtime asks of either.
 package protocol EventLoop: SerialExecutor {

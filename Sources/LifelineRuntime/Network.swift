@@ -1,4 +1,4 @@
-public import LifelineCore
+package import LifelineCore
 
 /// Something to connect over and to listen on: the system's network, one in memory, a simulated one. It is passed in, never looked up.
 ///

@@ -1,4 +1,4 @@
-import LifelineCore
+package import LifelineCore
 
 /// A result that one task waits for and that the first of several parties gives: the work, a time limit, a cancellation, an end.
 ///

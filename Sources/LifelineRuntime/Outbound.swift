@@ -63,18 +63,20 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
     @inlinable
     package nonisolated(nonsending) func send(_ frame: Encoder.Frame) async throws {
         if try trySend(frame) { return }
-        try await sendInTurn(frame, within: nil, on: nil)
+        try await sendInTurn(frame)
+    }
+
+    /// As ``send(_:)``; the wait for a turn ends with ``SocketError/Code/timedOut`` at the limit.
+    package nonisolated(nonsending) func send(_ frame: Encoder.Frame, within limit: Duration, on loop: any EventLoop) async throws {
+        if try trySend(frame) { return }
+        try await outbox.takeTicket(timeOut: SocketError(timedOut: .write, after: limit)).value(within: limit, on: loop)
+        try sendAdmitted(frame)
     }
 
     /// Waits for a turn, then encodes.
     @usableFromInline
-    nonisolated(nonsending) func sendInTurn(_ frame: Encoder.Frame, within limit: Duration?, on loop: (any EventLoop)?) async throws {
-        let ticket = try outbox.takeTicket(timeOut: limit.map { SocketError(timedOut: .write, after: $0) })
-        if let limit, let loop {
-            try await ticket.value(within: limit, on: loop)
-        } else {
-            try await ticket.value()
-        }
+    nonisolated(nonsending) func sendInTurn(_ frame: Encoder.Frame) async throws {
+        try await outbox.takeTicket(timeOut: nil).value()
         try sendAdmitted(frame)
     }
 

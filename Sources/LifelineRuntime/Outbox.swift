@@ -81,7 +81,6 @@ package final class Outbox: @unchecked Sendable {
 // Senders that wait.
 extension Outbox {
     /// A place in the queue. Throws if the outbox has ended.
-    @usableFromInline
     func takeTicket(timeOut: SocketError?) throws -> OneShot<Void> {
         let ticket = OneShot<Void>(timeOut: timeOut)
         lock.lock()

@@ -1,4 +1,4 @@
-import LifelineCore
+package import LifelineCore
 
 extension StreamCore: TransportHandler, LoopNotice {
     package func transportIsReadable() {

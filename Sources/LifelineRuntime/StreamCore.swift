@@ -1,4 +1,4 @@
-import LifelineCore
+package import LifelineCore
 
 /// Whose bytes a stream's are. Called on the loop; held weakly.
 package protocol StreamOwner: AnyObject, Sendable {
