@@ -31,6 +31,8 @@ public struct ConnectionOptions: Sendable {
     /// How long a close in good order waits for the peer, where no limit is given: when a server's handler returns, or after a violation
     /// of the protocol. Default 2 s.
     public var lingerLimit: Duration = .seconds(2)
+    /// Settings of the system's socket.
+    public var socket = SocketOptions()
     /// Called on the connection's event loop with what its decoder reports. It must be quick. Default nil: only counted.
     public var onFinding: (@Sendable (Finding) -> Void)?
 

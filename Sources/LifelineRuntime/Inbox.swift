@@ -215,7 +215,7 @@ extension Inbox {
     package nonisolated(nonsending) func next() async throws -> Frame? {
         switch take() {
         case .frame(let frame): return frame
-        case .nothing: return try await wait()
+        case .nothing: return try await wait(newWaiterID())
         case .ended(let reason):
             if let error = reason.error { throw error }
             return nil
@@ -224,9 +224,8 @@ extension Inbox {
     }
 
     @inlinable
-    nonisolated(nonsending) func wait() async throws -> Frame? {
-        let id = newWaiterID()
-        return try await withTaskCancellationHandler {
+    nonisolated(nonsending) func wait(_ id: UInt64) async throws -> Frame? {
+        try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { park(id, $0) }
         } onCancel: {
             unpark(id, throwing: CancellationError())

@@ -45,6 +45,8 @@ package protocol Listener: AnyObject, Sendable {
     func resume()
     /// Stops. When it returns the address is free. Connections that were accepted stay.
     func close() async
+    /// As ``close()``, without waiting for it.
+    func closeSoon()
 }
 
 /// Where accepted connections go.

@@ -18,6 +18,16 @@ package final class OneShot<Value: Sendable>: @unchecked Sendable, LoopTimerTarg
     /// - Parameter timeOut: what the waiter gets when a timer that targets this fires.
     package init(timeOut: SocketError? = nil) { self.timeOut = timeOut }
 
+    /// Whether there is a result, taken or not.
+    package var isFinished: Bool {
+        lock.withLock {
+            switch state {
+            case .empty, .waiting: false
+            case .done, .taken: true
+            }
+        }
+    }
+
     /// Gives the result; false if there is one already.
     @discardableResult
     package func finish(_ result: Result<Value, any Error>) -> Bool {

@@ -40,6 +40,16 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
         try encode(frame)
     }
 
+    /// Encodes `frame` whatever waits: the last one of its format.
+    package func sendAtOnce(_ frame: Encoder.Frame) throws {
+        outbox.lock.lock()
+        if let error = misuse ?? outbox.end {
+            outbox.unlock(needsFlush: false)
+            throw error
+        }
+        try encode(frame)
+    }
+
     /// Encodes and lets go of the lock. A frame that can't be encoded leaves nothing behind.
     @inlinable
     func encode(_ frame: Encoder.Frame) throws {

@@ -37,6 +37,7 @@ package final class Outbox: @unchecked Sendable {
     private var isAdmitting = false
     private var flushers: [(target: UInt64, done: OneShot<Void>)] = []
     private var drainers: [OneShot<Bool>] = []
+    private var lagging = false
     /// Set once, before anything is sent.
     package weak var core: StreamCore?
 
@@ -153,6 +154,19 @@ extension Outbox {
         return drainer
     }
 
+    /// A broadcast has waited for it in vain, and it hasn't drained to the low mark since.
+    package var isLagging: Bool {
+        lock.lock()
+        defer { unlock(needsFlush: false) }
+        return lagging
+    }
+
+    package func beginLagging() {
+        lock.lock()
+        lagging = level > lowMark
+        unlock(needsFlush: false)
+    }
+
     /// Appends bytes that are encoded already, if there is room. Nil if the outbox has ended.
     package func append(encoded bytes: Bytes) -> Admission? {
         lock.lock()
@@ -202,6 +216,7 @@ extension Outbox {
             doneFlushers = flushers.filter { $0.target <= reached }.map(\.done)
             flushers.removeAll { $0.target <= reached }
         }
+        if level <= lowMark { lagging = false }
         var doneDrainers: [OneShot<Bool>] = []
         if !drainers.isEmpty, level <= lowMark { swap(&doneDrainers, &drainers) }
         lock.unlock()

@@ -26,6 +26,18 @@ extension StreamCore {
         }
     }
 
+    /// Closes in good order and waits for it; at once if the waiting task is cancelled. From any thread.
+    package nonisolated(nonsending) func closeGracefully(within limit: Duration) async -> Bool {
+        let done = OneShot<Bool>()
+        loop.run { self.close(within: limit, done: done) }
+        do {
+            return try await done.value()
+        } catch {
+            loop.run { self.closeNow() }
+            return false
+        }
+    }
+
     /// Ends at once; what the kernel hasn't taken is lost, and then the peer is told by a reset. On the loop.
     package func closeNow(because reason: CloseReason = .closedHere) {
         perform(machine.closeNow(because: reason, losing: outbox.waitingBytes > 0))

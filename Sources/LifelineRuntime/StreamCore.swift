@@ -41,6 +41,8 @@ package final class StreamCore: @unchecked Sendable {
     var timer: LoopTimer?
     var timerTime = LoopTime.never
     var closeWaiters: [OneShot<Bool>] = []
+    /// Called once, when the transport has been given back. On the loop.
+    var onClosed: (@Sendable () -> Void)?
     let opened: LoopTime
     var lastHeard: LoopTime
     var finalTCPInfo: TCPInfo?
@@ -127,6 +129,8 @@ package final class StreamCore: @unchecked Sendable {
         let waiters = closeWaiters
         closeWaiters = []
         for waiter in waiters { waiter.succeed(machine.isComplete) }
+        onClosed?()
+        onClosed = nil
     }
 }
 

@@ -1,0 +1,116 @@
+package import LifelineCore
+
+// The loop's side: bytes become frames in the turn in which they arrive.
+extension Connection: StreamOwner, InboxProducer {
+    package nonisolated func streamHasInput() {
+        assumeIsolated { $0.decode() }
+    }
+
+    package nonisolated func streamInputEnded() -> SocketError? {
+        assumeIsolated { $0.decodeRest() }
+    }
+
+    package nonisolated func streamReadingEnded(_ reason: CloseReason) {
+        inbox.end(reason)
+    }
+
+    package nonisolated func inboxHasRoom() {
+        let core = core
+        let notice = DecodeNotice(self)
+        core.loop.post(notice)
+    }
+
+    /// Decoding goes on where it was left off. Nothing else has read meanwhile.
+    func resumeDecoding() {
+        guard !isRetired, core.machine.receiving == .open else { return }
+        core.input.resume()
+        let wasLeftOff = isDecodingLeftOff
+        isDecodingLeftOff = false
+        if wasLeftOff { decode() }
+        if !isDecodingLeftOff { core.resumeReading() }
+    }
+
+    /// Takes over a stream with what has arrived of it already.
+    func adopt() {
+        core.input.resume()
+        if core.machine.receiving == .open {
+            isDecodingLeftOff = !core.input.isEmpty
+            resumeDecoding()
+        } else if let reason = core.machine.reason {
+            // It is over already: nothing more than what stands in the input can come.
+            var error: SocketError?
+            do {
+                try decoder._drain(&core.input, into: &decoded, upTo: .max)
+                deliver(from: 0, limit: .max)
+                if reason.isClean { error = decodeRest() }
+            } catch let failure {
+                deliver(from: 0, limit: .max)
+                error = SocketError(decoding: failure)
+            }
+            inbox.end(error.map { .failed($0) } ?? reason)
+        }
+    }
+
+    private func decode() {
+        if isDecodingLeftOff { return }
+        let before = core.input.count
+        let limit = max(1, inbox.room)
+        var failure: (any Error)?
+        do {
+            try decoder._drain(&core.input, into: &decoded, upTo: limit)
+        } catch {
+            failure = error
+        }
+        deliver(from: before - core.input.count, limit: limit)
+        if let failure {
+            core.violated(SocketError(decoding: failure))
+        }
+    }
+
+    /// Hands over what was decoded from `bytes` bytes.
+    private func deliver(from bytes: Int, limit: Int) {
+        let count = decoded.count
+        let isMarked = core.input.isStopped
+        core.input.releaseIfEmpty()
+        if core.input.hasFindings { reportFindings() }
+        guard count > 0 else { return }
+        core.noteFrames(count)
+        let isPaused = inbox.add(&decoded, bytes: bytes, marked: isMarked)
+        if isPaused {
+            isDecodingLeftOff = isMarked || count >= limit
+            core.pauseReading()
+        }
+    }
+
+    /// The peer's stream is over: the codec says what the rest is worth.
+    private func decodeRest() -> SocketError? {
+        let before = core.input.count
+        do {
+            // A codec that never comes to its end would be a fault of its own; its frames are bounded all the same.
+            while decoded.count < core.options.inboxFrames, let frame = try decoder.finish(&core.input) { decoded.append(frame) }
+        } catch {
+            deliver(from: before - core.input.count, limit: .max)
+            return SocketError(decoding: error)
+        }
+        deliver(from: before - core.input.count, limit: .max)
+        return nil
+    }
+
+    private func reportFindings() {
+        for finding in core.input.takeFindings() {
+            core.counters.findings += 1
+            core.options.onFinding?(finding)
+        }
+    }
+}
+
+/// Tells a connection, on its loop, that its inbox has room. The way there must not keep it alive.
+final class DecodeNotice<C: Codec>: LoopNotice {
+    private weak let connection: Connection<C>?
+
+    init(_ connection: Connection<C>) { self.connection = connection }
+
+    func deliver() {
+        connection?.assumeIsolated { $0.resumeDecoding() }
+    }
+}

@@ -1,0 +1,145 @@
+public import LifelineCore
+
+/// One live connection that speaks in frames.
+///
+/// An actor on the event loop that its bytes arrive on. Frames come out of ``next()``, ``messages`` or ``batches``, one reader at a
+/// time; they go in by ``send(_:)`` from any number of tasks. It ends once, with one ``closeReason``; frames decoded before the end are
+/// delivered before the end is.
+///
+/// When the last reference goes, what was sent is offered to the kernel once more and the connection is closed. ``messages`` and
+/// ``batches`` keep it alive.
+public final actor Connection<C: Codec> {
+    /// What arrives.
+    public typealias Frame = C.Decoder.Frame
+    /// What is sent.
+    public typealias Outgoing = C.Encoder.Frame
+
+    @usableFromInline nonisolated let inbox: Inbox<C.Decoder.Frame>
+    @usableFromInline nonisolated let outbound: Outbound<C.Encoder>
+    nonisolated package let core: StreamCore
+    nonisolated let codec: C
+
+    @exclusivity(unchecked) var decoder: C.Decoder
+    @exclusivity(unchecked) var decoded = FrameQueue<C.Decoder.Frame>()
+    /// Bytes stand in the input that could be decoded on.
+    var isDecodingLeftOff = false
+    /// Another connection has taken the stream over.
+    var isRetired = false
+
+    /// The event loop.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { core.loop.asUnownedSerialExecutor() }
+
+    /// A connection over a stream that nobody owns, or whose owner gives it up.
+    package init(over core: StreamCore, codec: C) {
+        self.core = core
+        self.codec = codec
+        decoder = codec.makeDecoder()
+        inbox = Inbox(marks: core.options.inbox, frames: core.options.inboxFrames)
+        outbound = Outbound(outbox: core.outbox, encoder: codec.makeEncoder())
+        core.loop.join()
+        core.owner = self
+        inbox.producer = self
+    }
+
+    isolated deinit {
+        if !isRetired { core.abandon() }
+        core.loop.leave()
+    }
+
+    /// Why the connection, or at least its reading, has ended; nil while it lives. Once set it never changes, and it is set before a
+    /// reader sees the end. After `.closedByPeer` this side may still send.
+    public nonisolated var closeReason: CloseReason? { inbox.reason }
+
+    /// Facts about the connection, also after its end.
+    public var info: ConnectionInfo { core.info }
+}
+
+// Reading.
+extension Connection {
+    /// The next frame; nil after a clean end (``CloseReason/isClean``). Waits as long as it takes: see ``next(within:)``.
+    ///
+    /// Right on the event loop and on any other executor. A frame that is there already is returned without suspending. One call at a
+    /// time: a second one while the first waits throws ``SocketError/Code/misuse``; calls one after another from different tasks are a
+    /// hand-over. A cancelled call loses no frame.
+    /// - Throws: `CancellationError`, or the ``SocketError`` that ended the connection, after the frames before it.
+    @inlinable
+    public nonisolated(nonsending) func next() async throws -> C.Decoder.Frame? {
+        try await inbox.next()
+    }
+
+    /// As ``next()``, for at most `limit`.
+    ///
+    /// - Throws: ``SocketError/Code/timedOut`` in phase `read` at the limit; the connection stays usable and no frame is lost.
+    public nonisolated(nonsending) func next(within limit: Duration) async throws -> C.Decoder.Frame? {
+        try await inbox.next(within: limit, on: core.loop)
+    }
+
+    /// The frames, to iterate with `for try await`.
+    ///
+    /// Each access makes a fresh stream over the same frames: what one loop has left, a later one gets. When the reader stops, reading
+    /// pauses at the inbox's high mark, and the peer has to wait. Ends after a clean end, or when the iterating task was cancelled
+    /// between two frames; ``closeReason`` tells these apart. Throws the error that ended the connection otherwise.
+    public nonisolated var messages: AsyncThrowingStream<C.Decoder.Frame, any Error> {
+        AsyncThrowingStream { try await self.next() }
+    }
+
+    /// The frames in the portions in which they arrived: all that are there at a time, at least one. Otherwise as ``messages``.
+    public nonisolated var batches: AsyncThrowingStream<[C.Decoder.Frame], any Error> {
+        AsyncThrowingStream { try await self.inbox.nextBatch() }
+    }
+}
+
+// Sending.
+extension Connection {
+    /// Sends `frame`. Returns when it is encoded and accepted, which says nothing about the peer: use ``flush(within:)`` to wait for
+    /// the kernel and ``close(within:)`` or an answer of your protocol to know that the peer has read it.
+    ///
+    /// Above the outbox's high mark it waits its turn, first come, first served, and encodes after that; a frame is never cut, and
+    /// frames of different tasks are never mixed. Frames sent in one turn of the event loop leave in one system call.
+    /// - Throws: `CancellationError` when cancelled while it waits, and nothing was encoded then; ``SocketError/Code/closed`` once
+    ///   nothing can be sent; what the encoder throws, and nothing of the frame is sent then.
+    @inlinable
+    public nonisolated(nonsending) func send(_ frame: C.Encoder.Frame) async throws {
+        try await outbound.send(frame)
+    }
+
+    /// As ``send(_:)``, waiting for at most `limit`.
+    ///
+    /// - Throws: ``SocketError/Code/timedOut`` in phase `write` at the limit; nothing was encoded then.
+    public nonisolated(nonsending) func send(_ frame: C.Encoder.Frame, within limit: Duration) async throws {
+        try await outbound.send(frame, within: limit, on: core.loop)
+    }
+
+    /// Waits until the kernel has taken all that was accepted before this call.
+    ///
+    /// - Throws: ``SocketError/Code/timedOut`` in phase `write` at the limit, and nothing is lost then; ``SocketError/Code/closed`` if
+    ///   the connection ends before; `CancellationError`.
+    public nonisolated(nonsending) func flush(within limit: Duration? = nil) async throws {
+        try await core.outbox.flushed(within: limit, on: core.loop)
+    }
+
+    /// Ends this side in good order: the peer sees the end behind the last frame and may go on sending. Sends throw from now on.
+    ///
+    /// The connection ends when the peer ends its side, too.
+    public func finishSending() {
+        core.finishSending()
+    }
+
+    /// Closes in good order: sends what was accepted, ends this side, and reads on (throwing the bytes away) until the peer has ended
+    /// its side, for at most `limit`. Frames that were decoded before stay readable. Calling it again is harmless, and can only shorten
+    /// the wait.
+    ///
+    /// A cancelled call closes at once.
+    /// - Returns: true if the peer has ended its side after this one: it has seen everything. False if the limit or a failure came first.
+    @discardableResult
+    public nonisolated(nonsending) func close(within limit: Duration = .seconds(5)) async -> Bool {
+        await core.closeGracefully(within: limit)
+    }
+
+    /// Closes at once. What the kernel hasn't taken yet is lost, and the peer is told so by a reset. Returns before it is done; calling
+    /// it again is harmless.
+    public nonisolated func closeNow() {
+        let core = core
+        core.loop.run { core.closeNow() }
+    }
+}

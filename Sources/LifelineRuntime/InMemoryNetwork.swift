@@ -1,0 +1,173 @@
+package import LifelineCore
+import Synchronization
+
+/// A network in memory: its names (``Endpoint/inMemory(_:)``) belong to this object, so two tests can't meet. Bytes flow through
+/// bounded pipes with partial writes, split reads, half-close and resets, so everything above behaves as on sockets.
+public final class InMemoryNetwork: Network {
+    package let driver: InMemoryDriver
+
+    public var _driver: _NetworkDriver { _NetworkDriver(driver) }
+
+    /// A network on `loops`; each direction of a connection holds at most `pipeCapacity` bytes.
+    package init(loops: [any EventLoop], pipeCapacity: Int = 65_536) {
+        driver = InMemoryDriver(loops: loops, pipeCapacity: pipeCapacity)
+    }
+}
+
+/// The proof behind `@unchecked`: what changes is guarded by `lock`.
+package final class InMemoryDriver: NetworkDriver, @unchecked Sendable {
+    package let loops: [any EventLoop]
+    private let pipeCapacity: Int
+    private let turn = Atomic<Int>(0)
+    private let lock = Lock()
+    private var listeners: [String: MemoryListener] = [:]
+    private var dialed = 0
+
+    init(loops: [any EventLoop], pipeCapacity: Int) {
+        self.loops = loops
+        self.pipeCapacity = max(1, pipeCapacity)
+    }
+
+    package func nextLoop() -> any EventLoop {
+        loops[(turn.wrappingAdd(1, ordering: .relaxed).oldValue & .max) % loops.count]
+    }
+
+    package func dial(
+        _ endpoint: Endpoint, on loop: any EventLoop, options: SocketOptions, within limit: Duration
+    ) async throws -> any Transport {
+        let name = try name(of: endpoint)
+        try Task.checkCancellation()
+        let (listener, number) = lock.withLock {
+            dialed += 1
+            return (listeners[name], dialed)
+        }
+        guard let listener else { throw SocketError(.refused, "nobody listens at \(endpoint)") }
+        let ours = Endpoint.inMemory("\(name)#\(number)")
+        let serverLoop = listener.nextLoop()
+        let (near, far) = MemoryTransport.pair(
+            on: (loop, serverLoop), endpoints: (ours, endpoint),
+            capacities: (options.sendBuffer ?? pipeCapacity, options.receiveBuffer ?? pipeCapacity))
+        let isAccepted = OneShot<Void>(timeOut: SocketError(timedOut: .connect, after: limit))
+        listener.offer(far, isAccepted)
+        do {
+            try await isAccepted.value(within: limit, on: loop)
+        } catch {
+            near.closeFromAnywhere()
+            throw error
+        }
+        return near
+    }
+
+    package func listen(
+        _ endpoint: Endpoint, on loop: any EventLoop, dealingTo loops: [any EventLoop], options: SocketOptions, sink: any ListenerSink
+    ) async throws -> any Listener {
+        let name = try name(of: endpoint)
+        let listener = MemoryListener(name: name, loops: loops, backlog: options.backlog, sink: sink, network: self)
+        let isTaken = lock.withLock {
+            if listeners[name] != nil { return true }
+            listeners[name] = listener
+            return false
+        }
+        if isTaken { throw SocketError(.addressInUse, "somebody listens at \(endpoint) already") }
+        return listener
+    }
+
+    func remove(_ listener: MemoryListener, name: String) {
+        lock.withLock {
+            if listeners[name] === listener { listeners[name] = nil }
+        }
+    }
+
+    private func name(of endpoint: Endpoint) throws(SocketError) -> String {
+        guard case .inMemory(let name) = endpoint else {
+            throw SocketError(.unsupportedEndpoint, "a network in memory can't serve \(endpoint): use an .inMemory name")
+        }
+        return name
+    }
+}
+
+/// A name that is listened at. The proof behind `@unchecked`: what changes is guarded by `lock`.
+final class MemoryListener: Listener, @unchecked Sendable {
+    private struct Offer {
+        let transport: MemoryTransport
+        let isAccepted: OneShot<Void>
+    }
+
+    let endpoint: Endpoint
+    private let name: String
+    private let loops: [any EventLoop]
+    private let backlog: Int
+    private let sink: any ListenerSink
+    private weak var network: InMemoryDriver?
+    private let turn = Atomic<Int>(0)
+    private let lock = Lock()
+    private var isPaused = false
+    private var isClosed = false
+    /// Connected as far as their clients know, up to the backlog; those behind that wait for a place.
+    private var waiting: [Offer] = []
+
+    init(name: String, loops: [any EventLoop], backlog: Int, sink: any ListenerSink, network: InMemoryDriver) {
+        self.name = name
+        self.loops = loops
+        self.backlog = max(1, backlog)
+        self.sink = sink
+        self.network = network
+        endpoint = .inMemory(name)
+    }
+
+    func nextLoop() -> any EventLoop {
+        loops[(turn.wrappingAdd(1, ordering: .relaxed).oldValue & .max) % loops.count]
+    }
+
+    func offer(_ transport: MemoryTransport, _ isAccepted: OneShot<Void>) {
+        lock.lock()
+        if isClosed {
+            lock.unlock()
+            isAccepted.fail(SocketError(.refused, "nobody listens at \(endpoint) any more"))
+            return
+        }
+        if isPaused {
+            let hasPlace = waiting.count < backlog
+            waiting.append(Offer(transport: transport, isAccepted: isAccepted))
+            lock.unlock()
+            if hasPlace { isAccepted.succeed(()) }
+            return
+        }
+        lock.unlock()
+        handOver(transport, isAccepted)
+    }
+
+    func pause() { lock.withLock { isPaused = true } }
+
+    func resume() {
+        while true {
+            lock.lock()
+            isPaused = false
+            let next = waiting.isEmpty ? nil : waiting.removeFirst()
+            lock.unlock()
+            guard let next else { return }
+            handOver(next.transport, next.isAccepted)
+        }
+    }
+
+    func close() async { closeSoon() }
+
+    func closeSoon() {
+        network?.remove(self, name: name)
+        lock.lock()
+        isClosed = true
+        let left = waiting
+        waiting = []
+        lock.unlock()
+        for offer in left {
+            offer.isAccepted.fail(SocketError(.refused, "nobody listens at \(endpoint) any more"))
+            offer.transport.closeFromAnywhere()
+        }
+    }
+
+    private func handOver(_ transport: MemoryTransport, _ isAccepted: OneShot<Void>) {
+        isAccepted.succeed(())
+        let sink = sink
+        transport.loop.submit { sink.accepted(transport) }
+    }
+}

@@ -1,0 +1,90 @@
+public import LifelineCore
+
+/// Listens, and runs a handler for each connection.
+///
+/// ```swift
+/// let server = try await Server.bind(.tcp("127.0.0.1", 7000), codec: .lines)
+/// try await server.run { connection in
+///     while let line = try await connection.next() { try await connection.send(line) }
+/// }
+/// ```
+public final actor Server<C: Codec> {
+    nonisolated let shared: ServerState<C>
+    nonisolated let loop: any EventLoop
+
+    /// Where it listens, with the port that was picked.
+    public nonisolated let endpoint: Endpoint
+
+    /// The event loop.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    private init(shared: ServerState<C>, loop: any EventLoop, endpoint: Endpoint) {
+        self.shared = shared
+        self.loop = loop
+        self.endpoint = endpoint
+        loop.join()
+    }
+
+    isolated deinit {
+        shared.abandon()
+        loop.leave()
+    }
+
+    /// Listens at `endpoint` over `network`. Connections are accepted from now on, and served once ``run(_:)`` is called.
+    ///
+    /// - Parameters:
+    ///   - tooBusy: the last frame for a connection beyond ``ServerOptions/maximumConnections``; nil closes it without a word.
+    ///   - handshake: runs first on each connection, in its handler's task, on the bare bytes: what it doesn't read goes to the codec.
+    /// - Throws: ``SocketError``: `addressInUse`, `notPermitted`, `invalidEndpoint`, `unsupportedEndpoint`, …
+    public static func bind(
+        _ endpoint: Endpoint, codec: C, on network: some Network, options: ServerOptions = ServerOptions(),
+        tooBusy: C.Encoder.Frame? = nil, handshake: (@Sendable (ByteStream) async throws -> Void)? = nil
+    ) async throws -> Server<C> {
+        let driver = network._driver.base
+        let loop = driver.nextLoop()
+        let shared = ServerState(codec: codec, options: options, tooBusy: tooBusy, handshake: handshake, loop: loop)
+        let listener = try await driver.listen(
+            endpoint, on: loop, dealingTo: driver.loops, options: options.connection.socket, sink: shared)
+        shared.set(listener)
+        return Server(shared: shared, loop: loop, endpoint: listener.endpoint)
+    }
+
+    /// The connections that are being served, or wait for it, in order of arrival: a snapshot.
+    public nonisolated var connections: [Connection<C>] { shared.registry.connections }
+
+    /// Serves connections until ``shutdown(within:)``, each in a child task that prefers the connection's event loop. Returns when the
+    /// last handler has.
+    ///
+    /// When a handler returns or throws, its connection is closed in good order, within ``ConnectionOptions/lingerLimit``. When the
+    /// calling task is cancelled, all handlers are, and their connections are closed at once.
+    /// - Throws: `CancellationError` when cancelled; ``SocketError/Code/misuse`` when called a second time.
+    @concurrent
+    public nonisolated func run(_ handler: @escaping @Sendable (Connection<C>) async throws -> Void) async throws {
+        let shared = shared
+        try shared.beginRun()
+        // On the loop that accepts, so that a connection's handler starts in the turn in which it came.
+        await withTaskExecutorPreference(loop.tasks) {
+            await withDiscardingTaskGroup { group in
+                while let accepted = try? await shared.queue.next() {
+                    let preference = shared.options.handlers == .loop ? accepted.loop.tasks : globalConcurrentExecutor
+                    group.addTask(executorPreference: preference) { await shared.serve(accepted, handler) }
+                }
+                // No more come: after a shutdown, or because this task was cancelled.
+                if await !shared.handlersReturn() { group.cancelAll() }
+            }
+        }
+        try Task.checkCancellation()
+    }
+
+    /// Ends the server in good order: accepts no more (the address is free at once), reads no more (decoded frames are still delivered,
+    /// then `next()` gives nil with ``CloseReason/shuttingDown``), and waits until all handlers have returned and their connections are
+    /// closed, for at most `limit`. At the limit, connections are closed at once and handlers are cancelled, and it returns even if one
+    /// ignores that.
+    ///
+    /// A cancelled call behaves as if the limit had come. Calling it again can only shorten the wait.
+    /// - Returns: true if everything ended before the limit.
+    @discardableResult
+    public nonisolated(nonsending) func shutdown(within limit: Duration = .seconds(10)) async -> Bool {
+        await shared.shutdown(within: limit)
+    }
+}

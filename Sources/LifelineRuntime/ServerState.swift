@@ -1,0 +1,225 @@
+import LifelineCore
+
+/// What a server's parts share: the listener tells it of new connections, `run` serves them, `shutdown` ends them.
+///
+/// The proof behind `@unchecked`: everything that changes is guarded by `lock`; `listener` is set before the server is handed out.
+final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Sendable {
+    /// A connection that waits for its handler.
+    struct Accepted: Sendable {
+        let id: UInt64
+        let core: StreamCore
+        /// The connection, or the bare stream if there is a handshake to do.
+        let start: Start
+
+        enum Start: Sendable {
+            case connection(Connection<C>)
+            case handshake(ByteStream)
+        }
+
+        var loop: any EventLoop { core.loop }
+    }
+
+    let codec: C
+    let options: ServerOptions
+    let tooBusy: C.Encoder.Frame?
+    let handshake: (@Sendable (ByteStream) async throws -> Void)?
+    let loop: any EventLoop
+    let registry = ConnectionRegistry<C>()
+    let queue: Inbox<Accepted>
+
+    private let lock = Lock()
+    private var listener: (any Listener)?
+    private var isStopping = false
+    private var isRunning = false
+    private var isForced = false
+    private var turnedAway = 0
+    private var drainWaiters: [OneShot<Bool>] = []
+
+    init(
+        codec: C, options: ServerOptions, tooBusy: C.Encoder.Frame?, handshake: (@Sendable (ByteStream) async throws -> Void)?,
+        loop: any EventLoop
+    ) {
+        self.codec = codec
+        self.options = options
+        self.tooBusy = tooBusy
+        self.handshake = handshake
+        self.loop = loop
+        queue = Inbox(marks: Marks(high: max(1, options.acceptQueue)), frames: max(1, options.acceptQueue))
+        queue.producer = self
+    }
+
+    func set(_ listener: any Listener) { lock.withLock { self.listener = listener } }
+
+    // The listener's side.
+
+    func accepted(_ transport: any Transport) {
+        let core = StreamCore(transport: transport, options: options.connection)
+        let start: Accepted.Start = handshake == nil ? .connection(Connection(over: core, codec: codec)) : .handshake(ByteStream(over: core))
+        var connection: Connection<C>?
+        if case .connection(let made) = start { connection = made }
+        guard !lock.withLock({ isStopping }) else {
+            core.closeNow(because: .shuttingDown)
+            return
+        }
+        guard let id = registry.add(core, connection, maximum: options.maximumConnections) else {
+            turnAway(core)
+            return
+        }
+        core.start()
+        var arrivals = FrameQueue<Accepted>()
+        arrivals.append(Accepted(id: id, core: core, start: start))
+        if queue.add(&arrivals, bytes: 1, marked: false) { lock.withLock { listener }?.pause() }
+        // A shutdown that began meanwhile has not seen this one.
+        if lock.withLock({ isStopping }) { core.stopReading(because: .shuttingDown) }
+    }
+
+    func acceptFailed(_ error: SocketError) {
+        if let report = options.onAcceptError { report(error) } else { printError("accepting fails for now: \(error)") }
+    }
+
+    func inboxHasRoom() { lock.withLock { listener }?.resume() }
+
+    /// One connection too many: a last word, if there is one, and a close that doesn't wait for long. On its loop.
+    private func turnAway(_ core: StreamCore) {
+        guard let tooBusy, lock.withLock({ turnedAway < 64 }) else {
+            core.closeNow(because: .failed(SocketError(.tooBusy, "as many connections as may be")))
+            return
+        }
+        lock.withLock { turnedAway += 1 }
+        let farewell = Connection(over: core, codec: codec)
+        core.start()
+        try? farewell.outbound.sendAtOnce(tooBusy)
+        core.onClosed = { [weak self] in self?.wasTurnedAway() }
+        core.close(within: .seconds(1), because: .failed(SocketError(.tooBusy, "as many connections as may be")), done: nil)
+    }
+
+    private func wasTurnedAway() { lock.withLock { turnedAway -= 1 } }
+
+    // Serving.
+
+    func beginRun() throws {
+        let isSecond = lock.withLock {
+            defer { isRunning = true }
+            return isRunning
+        }
+        if isSecond { throw SocketError(.misuse, "the server runs, or has run: bind another one") }
+    }
+
+    /// Runs one connection from its handshake to its end.
+    func serve(_ accepted: Accepted, _ handler: @Sendable (Connection<C>) async throws -> Void) async {
+        do {
+            let connection: Connection<C>
+            switch accepted.start {
+            case .connection(let made): connection = made
+            case .handshake(let stream):
+                try await handshake?(stream)
+                connection = try await stream.framed(with: codec)
+                registry.set(connection, for: accepted.id)
+            }
+            try await handler(connection)
+        } catch {
+            if !(error is CancellationError && Task.isCancelled) { report(error) }
+        }
+        _ = await accepted.core.closeGracefully(within: options.connection.lingerLimit)
+        if registry.remove(accepted.id) == 0 { finishDraining() }
+    }
+
+    private func report(_ error: any Error) {
+        if let report = options.onHandlerError { report(error) } else { printError("a connection's handler failed: \(error)") }
+    }
+
+    // Ending.
+
+    /// Waits until every handler has returned; false if they must be cancelled.
+    func handlersReturn() async -> Bool {
+        await stopListening()
+        return await drained()
+    }
+
+    func shutdown(within limit: Duration) async -> Bool {
+        await stopListening()
+        for core in registry.cores { core.loop.run { core.stopReading(because: .shuttingDown) } }
+        if !lock.withLock({ isRunning }) { await closeUnserved(within: limit) }
+        let force = TimerAction { [weak self] in self?.force() }
+        let timer = LoopTimer(force)
+        loop.armFromAnywhere(timer, after: limit)
+        defer {
+            loop.disarmFromAnywhere(timer)
+            withExtendedLifetime(force) {}
+        }
+        return await drained()
+    }
+
+    /// Accepts no more. The address is free when it returns.
+    private func stopListening() async {
+        guard let listener = stop() else { return }
+        await listener.close()
+        queue.end(.shuttingDown)
+    }
+
+    /// Marks the server as stopping; the first call gets the listener.
+    private func stop() -> (any Listener)? {
+        lock.lock()
+        isStopping = true
+        let listener = self.listener
+        self.listener = nil
+        lock.unlock()
+        return listener
+    }
+
+    /// Nobody runs the server, so nobody serves those that wait.
+    private func closeUnserved(within limit: Duration) async {
+        while case .frame(let accepted) = queue.take() {
+            _ = await accepted.core.closeGracefully(within: min(limit, options.connection.lingerLimit))
+            if registry.remove(accepted.id) == 0 { finishDraining() }
+        }
+    }
+
+    /// Waits until no connection is left: true, or until the limit: false. A cancelled wait makes it the limit.
+    private func drained() async -> Bool {
+        let done = OneShot<Bool>()
+        let isForced = lock.withLock {
+            drainWaiters.append(done)
+            return self.isForced
+        }
+        if isForced { force() }
+        if registry.count == 0 { finishDraining() }
+        if let result = try? await done.value() { return result }
+        force()
+        return false
+    }
+
+    /// The limit has come: close everything at once, have the handlers cancelled.
+    private func force() {
+        lock.lock()
+        isForced = true
+        let waiters = drainWaiters
+        drainWaiters = []
+        lock.unlock()
+        for core in registry.cores { core.loop.run { core.closeNow(because: .shuttingDown) } }
+        for waiter in waiters { waiter.succeed(false) }
+    }
+
+    private func finishDraining() {
+        lock.lock()
+        var waiters: [OneShot<Bool>] = []
+        if isStopping { swap(&waiters, &drainWaiters) }
+        lock.unlock()
+        for waiter in waiters { waiter.succeed(true) }
+    }
+
+    /// The server object has gone: nobody can serve what comes.
+    func abandon() {
+        stop()?.closeSoon()
+        queue.end(.shuttingDown)
+    }
+}
+
+/// Does something when a timer fires. Kept alive by who waits.
+final class TimerAction: LoopTimerTarget {
+    private let action: () -> Void
+
+    init(_ action: @escaping () -> Void) { self.action = action }
+
+    func timerFired(_ timer: LoopTimer) { action() }
+}
