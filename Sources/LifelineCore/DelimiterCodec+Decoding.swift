@@ -15,10 +15,27 @@ extension DelimiterCodec {
         }
     }
 
+    /// What a terminator looks like to a search.
+    @usableFromInline
+    enum Ending: Sendable {
+        /// One byte.
+        case byte
+        /// One byte, and a CR before it if there is one.
+        case byteOrCRBefore
+        /// One byte, and a CR before it.
+        case byteAndCRBefore
+        /// Anything else.
+        case several
+
+        init(_ delimiter: Delimiter) {
+            self = delimiter.bytes.count == 1 ? .byte : delimiter == .crlf ? .byteAndCRBefore : .several
+        }
+    }
+
     /// The next line within the limit, which the caller takes from the input; nil if more bytes are needed.
     @inlinable
     mutating func nextLine(in input: inout ByteInput) throws(SocketError) -> Line? {
-        if search == nil, dropped == 0 {
+        if incoming != .several, dropped == 0 {
             if let line = lineByByte(in: input), line.length <= max {
                 searched = 0
                 return line
@@ -27,16 +44,18 @@ extension DelimiterCodec {
         return try nextLineWithinLimit(in: &input)
     }
 
-    /// Looks for a terminator of one byte, and a CR before it where that belongs to it.
+    /// Looks for a terminator by its last byte, with a CR before it where that belongs to it.
     @inlinable
     mutating func lineByByte(in input: ByteInput) -> Line? {
-        guard let end = input.firstIndex(of: byte, from: searched) else {
-            searched = input.count
-            return nil
+        while let end = input.firstIndex(of: incomingByte, from: searched) {
+            searched = end
+            if incoming == .byte { return Line(length: end, terminator: 1) }
+            if end > 0, input[end &- 1] == 0x0D { return Line(length: end &- 1, terminator: 2) }
+            if incoming == .byteOrCRBefore { return Line(length: end, terminator: 1) }
+            searched = end &+ 1
         }
-        searched = end
-        let hasCR = takesCR && end > 0 && input[end &- 1] == 0x0D
-        return hasCR ? Line(length: end &- 1, terminator: 2) : Line(length: end, terminator: 1)
+        searched = input.count
+        return nil
     }
 
     private mutating func line(in input: ByteInput) -> Line? {
@@ -76,8 +95,11 @@ extension DelimiterCodec {
 
     /// How many of the last bytes may be the beginning of a terminator.
     private func possibleTerminator(in input: ByteInput) -> Int {
-        if search != nil { return matched }
-        return takesCR && !input.isEmpty && input[input.count - 1] == 0x0D ? 1 : 0
+        switch incoming {
+        case .byte: 0
+        case .byteOrCRBefore, .byteAndCRBefore: !input.isEmpty && input[input.count - 1] == 0x0D ? 1 : 0
+        case .several: matched
+        }
     }
 
     /// How many bytes are the last frame of a stream that ended without a terminator; nil if there is none.

@@ -41,11 +41,13 @@ public struct DelimiterCodec: FrameCodec {
     /// The limit of either direction unless one is given: 64 KiB.
     @inlinable public static var defaultMax: Int { 64 * 1024 }
 
-    /// The terminator if it has one byte, else its last.
-    @usableFromInline let byte: UInt8
-    /// For ``LineTerminator/either``: whether a CR before the byte belongs to the terminator.
-    @usableFromInline let takesCR: Bool
-    /// For terminators of several bytes.
+    /// How the terminators that are accepted and sent are looked for.
+    @usableFromInline let incoming: Ending
+    @usableFromInline let outgoing: Ending
+    /// The last byte of each.
+    @usableFromInline let incomingByte: UInt8
+    @usableFromInline let outgoingByte: UInt8
+    /// For terminators of several bytes other than CR LF.
     @usableFromInline let search: DelimiterSearch?
     @usableFromInline let outgoingSearch: DelimiterSearch?
 
@@ -81,10 +83,12 @@ public struct DelimiterCodec: FrameCodec {
             case .crlf: .crlf
             case .delimiter(let delimiter): delimiter
             }
-        byte = delimiter.bytes[delimiter.bytes.count - 1]
-        takesCR = accepting == .either
-        search = delimiter.bytes.count == 1 ? nil : DelimiterSearch(delimiter.bytes)
-        outgoingSearch = sending.bytes.count == 1 ? nil : DelimiterSearch(sending.bytes)
+        incoming = accepting == .either ? .byteOrCRBefore : Ending(delimiter)
+        incomingByte = delimiter.bytes[delimiter.bytes.count - 1]
+        search = incoming == .several ? DelimiterSearch(delimiter.bytes) : nil
+        outgoing = Ending(sending)
+        outgoingByte = sending.bytes[sending.bytes.count - 1]
+        outgoingSearch = outgoing == .several ? DelimiterSearch(sending.bytes) : nil
         searched = 0
         matched = 0
         dropped = 0

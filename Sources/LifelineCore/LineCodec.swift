@@ -68,6 +68,7 @@ public struct LineCodec: FrameCodec {
     ///
     /// - Throws: as ``DelimiterCodec/encode(_:into:)`` does, with nothing written: by default a text that contains LF, ends with CR or has
     ///   more than 64 KiB is refused.
+    @inlinable
     public func encode(_ line: String, into output: inout ByteOutput) throws(SocketError) {
         var line = line
         let refusal = line.withUTF8 { text in
@@ -76,7 +77,7 @@ public struct LineCodec: FrameCodec {
             return refusal
         }
         if refusal != .none { throw splitter.error(refusal, length: line.utf8.count) }
-        output.append(splitter.sending.bytes)
+        splitter.appendTerminator(to: &output)
     }
 
     /// True: a line's bytes depend on the line alone.
@@ -84,9 +85,7 @@ public struct LineCodec: FrameCodec {
 
     @inlinable
     func text(of length: Int, in input: ByteInput) throws(SocketError) -> String {
-        let text = input.withUnsafeBytes { bytes in
-            String(validating: UnsafeRawBufferPointer(rebasing: bytes[..<length]), as: UTF8.self)
-        }
+        let text = input.withUnsafeBytes { String(validating: UnsafeRawBufferPointer(rebasing: $0[..<length])) }
         if let text { return text }
         return try repaired(length, in: input)
     }
