@@ -88,10 +88,13 @@ public struct ByteInput {
         return found &+ offset
     }
 
-    /// The offset of the first whole `delimiter` at or behind `offset`. Linear in the bytes looked at for delimiters of usual size.
+    /// The offset of the first whole `delimiter` at or behind `offset`; nil for an empty one. Linear in the bytes looked at, also for
+    /// delimiters that overlap themselves.
     @inlinable
     public func firstIndex(of delimiter: Bytes, from offset: Int = 0) -> Int? {
         guard let first = delimiter.first else { return nil }
+        // Comparing at each place where the first byte stands costs at most this many steps a byte.
+        if delimiter.count > 16 { return firstIndex(ofLong: delimiter, from: offset) }
         var position = Swift.max(0, offset)
         while let candidate = firstIndex(of: first, from: position), candidate &+ delimiter.count <= count {
             if equalBytes(start + candidate, delimiter.start, count: delimiter.count) { return candidate }

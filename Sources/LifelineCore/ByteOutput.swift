@@ -85,8 +85,8 @@ public struct ByteOutput: ~Copyable {
     ///
     /// - Throws: ``SocketError/Code/misuse`` if the place isn't inside one block of what this encoder has just written.
     public mutating func overwrite<Value: FixedWidthInteger>(at position: Int, with value: Value, _ order: Endianness) throws(SocketError) {
-        let place = position - sealedCount
-        guard let start, place >= 0, place <= used - MemoryLayout<Value>.size else {
+        let place = position &- sealedCount
+        guard let start, position >= sealedCount, place <= used - MemoryLayout<Value>.size else {
             throw SocketError(.misuse, "bytes \(position)… of the output can't be written over: not in the block being written")
         }
         (start + place).storeBytes(of: order.convert(value), as: Value.self)
@@ -94,7 +94,10 @@ public struct ByteOutput: ~Copyable {
 
     /// All that was written, in one run.
     public consuming func finish() -> Bytes {
-        if sealed.isEmpty { return Bytes(storage: storage, offset: 0, count: used) }
+        if sealed.isEmpty {
+            storage?.header.count = used
+            return used == 0 ? Bytes() : Bytes(storage: storage, offset: 0, count: used)
+        }
         seal()
         if sealed.count == 1 { return sealed[0] }
         let joined = ByteStorage.make(capacity: sealedCount)

@@ -35,6 +35,7 @@ public enum CloseReason: Sendable, Equatable {
 }
 
 extension CloseReason: CustomStringConvertible {
+    /// The reason in words, with the error's if there is one.
     public var description: String {
         switch self {
         case .closedHere: "closed here"

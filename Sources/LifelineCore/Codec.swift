@@ -30,17 +30,20 @@ public protocol FrameDecoder<Frame>: SendableMetatype {
 }
 
 extension FrameDecoder {
+    /// Throws ``SocketError/Code/truncated`` if a frame is unfinished.
     @inlinable
     public mutating func finish(_ input: inout ByteInput) throws -> Frame? {
         guard let pending = pending(in: input) else { return nil }
         throw SocketError(truncated: pending)
     }
 
+    /// All bytes that are left.
     @inlinable
     public func pending(in input: ByteInput) -> PendingFrame? {
         input.isEmpty ? nil : PendingFrame(received: input.count)
     }
 
+    /// Decodes until `frames` holds `limit` frames, bytes are missing, or a frame was marked as one to stop behind.
     @inlinable
     public mutating func _drain(_ input: inout ByteInput, into frames: inout FrameQueue<Frame>, upTo limit: Int) throws {
         while frames.count < limit, let frame = try decode(from: &input) {
@@ -66,8 +69,10 @@ public struct PendingFrame: Sendable, Hashable, CustomStringConvertible {
         self.note = note
     }
 
+    /// Such as "6 of 10 bytes" or "42 bytes without a terminator".
     public var description: String {
-        "\(received)\(expected.map { " of \($0)" } ?? "") bytes\(note.map { " \($0)" } ?? "")"
+        let count = expected.map { "\(received) of \($0)" } ?? "\(received)"
+        return "\(count) \((expected ?? received) == 1 ? "byte" : "bytes")\(note.map { " \($0)" } ?? "")"
     }
 }
 
@@ -88,6 +93,7 @@ public protocol FrameEncoder<Frame>: SendableMetatype {
 }
 
 extension FrameEncoder {
+    /// False: an encoder is taken to keep a state unless it says otherwise.
     @inlinable public static var isStateless: Bool { false }
 }
 
@@ -126,7 +132,9 @@ public protocol Codec: Sendable {
 public protocol FrameCodec<Frame>: Codec, FrameDecoder, FrameEncoder where Decoder == Self, Encoder == Self {}
 
 extension FrameCodec {
+    /// A copy of this value.
     @inlinable public func makeDecoder() -> Self { self }
+    /// A copy of this value.
     @inlinable public func makeEncoder() -> Self { self }
 }
 

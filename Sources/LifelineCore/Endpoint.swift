@@ -72,7 +72,8 @@ extension Endpoint {
         } else {
             throw SocketError(.invalidEndpoint, "no port in “\(text)”: write host:port")
         }
-        guard tail.hasPrefix(":"), let port = UInt16(tail.dropFirst()) else {
+        let digits = tail.dropFirst()
+        guard tail.hasPrefix(":"), digits.first != "+", let port = UInt16(digits) else {
             throw SocketError(.invalidEndpoint, "the port of “\(text)” isn't a number from 0 to 65535")
         }
         return .tcp(String(host), port)

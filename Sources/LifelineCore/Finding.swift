@@ -25,5 +25,6 @@ public struct Finding: Sendable, Hashable, CustomStringConvertible {
         self.byteCount = byteCount
     }
 
+    /// The kind and the number of bytes.
     public var description: String { "\(kind): \(byteCount)" }
 }

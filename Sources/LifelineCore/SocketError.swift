@@ -128,6 +128,7 @@ extension SocketError.Code {
 }
 
 extension SocketError: CustomStringConvertible {
+    /// The code, what happened, and the error number and cause where there are any.
     public var description: String {
         var text = "\(code): \(message)"
         if let errno { text += " (errno \(errno))" }
