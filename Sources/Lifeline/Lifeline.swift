@@ -1,0 +1,4 @@
+// One import for users: `import Lifeline`.
+@_exported public import LifelineCore
+@_exported public import LifelineRuntime
+@_exported public import LifelineSockets

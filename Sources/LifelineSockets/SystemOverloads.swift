@@ -1,0 +1,32 @@
+public import LifelineCore
+public import LifelineRuntime
+
+// The ways in that use the system's network when none is named.
+
+extension Connection {
+    /// Connects to `endpoint` over the system's network; see ``Connection/connect(to:codec:on:within:options:)``.
+    public static func connect(
+        to endpoint: Endpoint, codec: C, within limit: Duration = .seconds(10), options: ConnectionOptions = ConnectionOptions()
+    ) async throws -> Connection<C> {
+        try await connect(to: endpoint, codec: codec, on: SystemNetwork(), within: limit, options: options)
+    }
+}
+
+extension ByteStream {
+    /// Connects to `endpoint` over the system's network; see ``ByteStream/connect(to:on:within:options:)``.
+    public static func connect(
+        to endpoint: Endpoint, within limit: Duration = .seconds(10), options: ConnectionOptions = ConnectionOptions()
+    ) async throws -> ByteStream {
+        try await connect(to: endpoint, on: SystemNetwork(), within: limit, options: options)
+    }
+}
+
+extension Server {
+    /// Listens at `endpoint` over the system's network; see ``Server/bind(_:codec:on:options:tooBusy:handshake:)``.
+    public static func bind(
+        _ endpoint: Endpoint, codec: C, options: ServerOptions = ServerOptions(), tooBusy: C.Encoder.Frame? = nil,
+        handshake: (@Sendable (ByteStream) async throws -> Void)? = nil
+    ) async throws -> Server<C> {
+        try await bind(endpoint, codec: codec, on: SystemNetwork(), options: options, tooBusy: tooBusy, handshake: handshake)
+    }
+}
