@@ -1,0 +1,19 @@
+/// Random numbers that depend on a seed and on nothing else: the same seed gives the same numbers in every process and on every
+/// machine.
+///
+/// SplitMix64: each seed starts a sequence of 2⁶⁴ numbers. Not for secrets.
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    /// A generator that starts at `seed`; every seed is as good as another.
+    public init(seed: UInt64) { state = seed }
+
+    /// The next number.
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
