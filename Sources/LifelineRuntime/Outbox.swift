@@ -203,7 +203,7 @@ extension Outbox {
         let size = buffer.count
         var regions: [Bytes] = []
         if size > 0 {
-            var taken = ByteOutput(expecting: min(size, 64 * 1024))
+            var taken = ByteOutput(expecting: min(buffer.blockCount, 64 * 1024))
             swap(&taken, &buffer)
             inFlight += size
             bytesAccepted &+= UInt64(size)

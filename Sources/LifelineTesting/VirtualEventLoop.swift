@@ -1,3 +1,4 @@
+package import LifelineCore
 package import LifelineRuntime
 
 /// An event loop of a simulation: the same queues and turns as the system's loops, on a thread and a clock that it shares with the
@@ -20,6 +21,7 @@ package final class VirtualEventLoop: EventLoop {
     package var now: LoopTime { scheduler.now }
     package var isCurrent: Bool { scheduler.isCurrent(seat) }
     package var scratch: UnsafeMutableRawBufferPointer { seat.scratch }
+    package var storages: StorageCache { seat.queues.storages }
 
     package func post(_ notice: any LoopNotice) { scheduler.arrive(.notice(notice), at: seat) }
 
