@@ -1,3 +1,4 @@
+import Glibc
 import LifelineRuntime
 import LifelineTesting
 import Synchronization
@@ -58,4 +59,24 @@ final class Flag: Sendable {
     private let value = Atomic(false)
     var isSet: Bool { value.load(ordering: .acquiring) }
     func set() { value.store(true, ordering: .releasing) }
+}
+
+/// A thread that belongs to no simulation.
+struct ForeignThread: Sendable {
+    func run(_ work: @escaping @Sendable () -> Void) {
+        let context = Unmanaged.passRetained(Box(work)).toOpaque()
+        var thread = pthread_t()
+        pthread_create(
+            &thread, nil,
+            { context in
+                Unmanaged<Box>.fromOpaque(context!).takeRetainedValue().work()
+                return nil
+            }, context)
+        pthread_detach(thread)
+    }
+
+    private final class Box: Sendable {
+        let work: @Sendable () -> Void
+        init(_ work: @escaping @Sendable () -> Void) { self.work = work }
+    }
 }
