@@ -48,29 +48,26 @@ int lifeline_task_backtrace(const void *job, void **frames, int capacity) {
 #endif
 }
 
-static bool is_runtime(const char *image, const char *symbol) {
+/// Whether the file is the language's runtime or the system's.
+static bool is_runtime(const char *image) {
     static const char *const images[] = {"libswift", "libc.so", "libc.musl", "libpthread", "libsystem_", "libdispatch", "ld-linux"};
     const char *slash = image ? strrchr(image, '/') : NULL;
     const char *file = slash ? slash + 1 : image ? image : "";
     for (size_t index = 0; index < sizeof images / sizeof *images; index++) {
         if (strncmp(file, images[index], strlen(images[index])) == 0) return true;
     }
-    // Linked statically, the runtime stands in the program's own image.
-    return symbol && (strncmp(symbol, "swift_", 6) == 0 || strncmp(symbol, "lifeline_", 9) == 0);
+    return false;
 }
+
+static bool is_swift(const char *mangled) { return mangled[0] == '$' || (mangled[0] == '_' && mangled[1] == '$'); }
 
 char *lifeline_symbol(const void *address) {
     Dl_info info;
-    if (!dladdr(address, &info) || is_runtime(info.dli_fname, info.dli_sname)) return NULL;
+    if (!dladdr(address, &info) || is_runtime(info.dli_fname)) return NULL;
     // The nearest dynamic symbol may be another function than the one that holds the address.
     char *found = lifeline_static_symbol(info.dli_fname, info.dli_fbase, address);
     const char *mangled = found ? found : info.dli_sname;
-    if (!mangled || is_runtime(info.dli_fname, mangled)) {
-        free(found);
-        return NULL;
-    }
-    char *name = swift_demangle(mangled, strlen(mangled), NULL, NULL, 0);
-    if (!name) return found ? found : strdup(mangled);
+    char *name = mangled && is_swift(mangled) ? swift_demangle(mangled, strlen(mangled), NULL, NULL, 0) : NULL;
     free(found);
     return name;
 }

@@ -67,7 +67,7 @@ extension VirtualScheduler {
     }
 
     private static let hiddenNames = [
-        "LifelineTesting.Virtual", "in LifelineTesting.(startBody", "(extension in Swift)", "reabstraction thunk",
+        "LifelineTesting.Virtual", "in LifelineTesting.(startBody", "(extension in Swift)", "Swift.Task<", "reabstraction thunk",
     ]
 
     /// The name without what the compiler puts before it.

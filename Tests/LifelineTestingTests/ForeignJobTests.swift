@@ -32,9 +32,9 @@ import Testing
         #expect(error.time == .seconds(3))
     }
 
-    @Test func `Task.sleep is found`() async throws {
-        let error = try await failure { _ in try await realSleep() }
-        expectForeign(error, "from: LifelineTestingTests.realSleep()")
+    @Test func `a real sleep is found`() async throws {
+        let error = try await failure { _ in try await realSleep(ContinuousClock()) }
+        expectForeign(error, "from: LifelineTestingTests.realSleep")
     }
 
     @Test func `a task that leaves on another loop is found`() async throws {
@@ -56,25 +56,19 @@ import Testing
     }
 
     @Test func `work from a foreign thread is found`() async throws {
-        let worlds = AsyncStream<World>.makeStream()
-        async let error = failure { world in
-            worlds.continuation.yield(world)
-        }
-        // What the yield wakes is this test's task, so it is the yield that is found.
-        for await world in worlds.stream {
-            world.loops[0].submit {}
-            break
-        }
-        expectForeign(try await error, "the default pool")
-
         let other = ForeignThread()
-        let arrived = try await failure { world in
-            try await withUnsafeThrowingContinuation { continuation in
+        let resumed = try await failure { _ in
+            await withUnsafeContinuation { continuation in
                 other.run { continuation.resume() }
             }
         }
-        #expect(arrived.kind == .foreignJob)
-        #expect(arrived.message.contains("a job of a task has come to loop 0 from a foreign thread"), "\(arrived)")
+        expectForeign(resumed, "a job of a task has come to loop 0 from a foreign thread")
+        let submitted = try await failure { world in
+            await withUnsafeContinuation { continuation in
+                other.run { world.loops[1].submit { continuation.resume() } }
+            }
+        }
+        expectForeign(submitted, "work has come to loop 1 from a foreign thread")
     }
 
     @Test func `the failure says where the job left`() async throws {
@@ -114,7 +108,5 @@ actor Plain {
     Task {}
 }
 
-func realSleep() async throws {
-    // The one real sleep of this house: that it is found out is what is tested.
-    try await Task.sleep(for: .milliseconds(20))
-}
+// The one real sleep of the tests: that it is found out is what is tested.
+func realSleep(_ clock: some Clock<Duration>) async throws { try await clock.sleep(for: .nanoseconds(1)) }

@@ -1,8 +1,9 @@
 import Glibc
 import LifelineRuntime
-import LifelineTesting
 import Synchronization
 import Testing
+
+@testable import LifelineTesting
 
 /// An actor on a virtual loop that counts and records what it is told.
 actor Counter {
@@ -26,12 +27,15 @@ actor Counter {
     }
 }
 
-/// The error that a simulation of `body` ends with.
+/// The error that a simulation of `body` ends with. It waits so long for what is foreign that the machine may be busy.
 func failure<R: Sendable>(
     _ body: @escaping @Sendable (World) async throws -> R, sourceLocation: SourceLocation = #_sourceLocation
 ) async throws -> SimulationError {
     try #require(
-        await #expect(throws: SimulationError.self, sourceLocation: sourceLocation) { try await simulate(body) },
+        await #expect(throws: SimulationError.self, sourceLocation: sourceLocation) {
+            try await simulate(
+                seed: 1, loops: 2, bounds: .init(limit: .seconds(100), patience: .seconds(60)), place: "Support.swift", body)
+        },
         sourceLocation: sourceLocation)
 }
 
