@@ -69,23 +69,36 @@ extension TransportConformance {
         },
     ]
 
-    /// Writes and reads in portions of random sizes, each side going on when it can.
+    /// Writes and reads in portions of random sizes and in random order, each side as long as it may and again after its notice.
     private static func exchange(
         _ total: Int, sizes: ClosedRange<Int>, regions: ClosedRange<Int>, _ bench: isolated ConformanceBench
     ) async throws {
         var dice = SeededGenerator(seed: UInt64(total))
         let (near, far) = (bench.near, bench.far)
+        var mayWrite = true
+        var mayRead = true
         while far.received < total {
-            var isWriting = near.sent < total
-            while isWriting {
+            // So that a notice comes while the peer is in the middle of reading.
+            if Int.random(in: 0..<4, using: &dice) == 0 { try await bench.turns(1) }
+            mayWrite = mayWrite || near.writables > 0
+            mayRead = mayRead || far.readables > 0
+            let canWrite = mayWrite && near.sent < total
+            if canWrite, !mayRead || Bool.random(using: &dice) {
+                near.forgetNotices()
                 let size = min(total - near.sent, Int.random(in: sizes, using: &dice))
-                isWriting = try near.write(size, regionSize: Int.random(in: regions, using: &dice)) == size && near.sent < total
+                mayWrite = try near.write(size, regionSize: Int.random(in: regions, using: &dice)) == size
+            } else if mayRead {
+                far.forgetNotices()
+                switch try far.read(Int.random(in: sizes, using: &dice)) {
+                case .bytes(_, let more): mayRead = more
+                case .wouldBlock: mayRead = false
+                case .end: throw ConformanceProblem(description: "an end that nobody made, at \(far.received) bytes")
+                }
+            } else if far.received < near.sent {
+                try await far.untilReadable("the bytes from \(far.received) to \(near.sent)")
+            } else {
+                try await near.untilWritable("a writable notice after a short write, all of which was read")
             }
-            let isShort = near.sent < total
-            if isShort { near.forgetNotices() }
-            // Before a short write's notice everything has to be read; then the notice has to come.
-            try await far.read(upTo: near.sent) { Int.random(in: sizes, using: &dice) }
-            if isShort { try await near.untilWritable("a writable notice after a short write, all of which was read") }
         }
         try expect(far.received == total, "\(far.received) bytes came of \(total)")
     }
