@@ -87,13 +87,12 @@ extension ByteStream {
     /// Closes in good order; see ``Connection/close(within:)``. Bytes that weren't read are thrown away.
     @discardableResult
     public nonisolated(nonsending) func close(within limit: Duration = .seconds(5)) async -> Bool {
-        await core.closeGracefully(within: limit)
+        await core.closeGracefully(within: limit, by: self)
     }
 
     /// Closes at once; see ``Connection/closeNow()``.
     public nonisolated func closeNow() {
-        let core = core
-        core.loop.run { core.closeNow() }
+        core.closeNowFromAnywhere(by: self)
     }
 }
 

@@ -122,7 +122,7 @@ extension Connection {
     ///
     /// The connection ends when the peer ends its side, too.
     public func finishSending() {
-        core.finishSending()
+        if !isRetired { core.finishSending() }
     }
 
     /// Closes in good order: sends what was accepted, ends this side, and reads on (throwing the bytes away) until the peer has ended
@@ -133,13 +133,12 @@ extension Connection {
     /// - Returns: true if the peer has ended its side after this one: it has seen everything. False if the limit or a failure came first.
     @discardableResult
     public nonisolated(nonsending) func close(within limit: Duration = .seconds(5)) async -> Bool {
-        await core.closeGracefully(within: limit)
+        await core.closeGracefully(within: limit, by: self)
     }
 
     /// Closes at once. What the kernel hasn't taken yet is lost, and the peer is told so by a reset. Returns before it is done; calling
     /// it again is harmless.
     public nonisolated func closeNow() {
-        let core = core
-        core.loop.run { core.closeNow() }
+        core.closeNowFromAnywhere(by: self)
     }
 }

@@ -38,6 +38,8 @@ package final class Outbox: @unchecked Sendable {
     private var flushers: [(target: UInt64, done: OneShot<Void>)] = []
     private var drainers: [OneShot<Bool>] = []
     private var lagging = false
+    /// What was accepted will not be written any more.
+    private var isVoid = false
     /// Set once, before anything is sent.
     package weak var core: StreamCore?
 
@@ -135,7 +137,7 @@ extension Outbox {
             unlock(needsFlush: false)
             return
         }
-        if let end {
+        if isVoid, let end {
             unlock(needsFlush: false)
             throw end
         }
@@ -237,6 +239,7 @@ extension Outbox {
         var lost: [OneShot<Void>] = []
         var dropped = ByteOutput()
         if dropping {
+            isVoid = true
             lost = flushers.map(\.done)
             flushers = []
             swap(&dropped, &buffer)

@@ -120,7 +120,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
         } catch {
             if !(error is CancellationError && Task.isCancelled) { report(error) }
         }
-        _ = await accepted.core.closeGracefully(within: options.connection.lingerLimit)
+        _ = await accepted.core.closeGracefully(within: options.connection.lingerLimit, by: nil)
         if registry.remove(accepted.id) == 0 { finishDraining() }
     }
 
@@ -170,7 +170,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     /// Nobody runs the server, so nobody serves those that wait.
     private func closeUnserved(within limit: Duration) async {
         while case .frame(let accepted) = queue.take() {
-            _ = await accepted.core.closeGracefully(within: min(limit, options.connection.lingerLimit))
+            _ = await accepted.core.closeGracefully(within: min(limit, options.connection.lingerLimit), by: nil)
             if registry.remove(accepted.id) == 0 { finishDraining() }
         }
     }

@@ -27,14 +27,30 @@ extension StreamCore {
     }
 
     /// Closes in good order and waits for it; at once if the waiting task is cancelled. From any thread.
-    package nonisolated(nonsending) func closeGracefully(within limit: Duration) async -> Bool {
+    ///
+    /// - Parameter caller: who asks; nothing happens if the stream has passed to another owner since. Nil for whoever owns it.
+    package nonisolated(nonsending) func closeGracefully(within limit: Duration, by caller: (any StreamOwner)?) async -> Bool {
         let done = OneShot<Bool>()
-        loop.run { self.close(within: limit, done: done) }
+        loop.run {
+            if let caller, self.owner !== caller {
+                done.succeed(false)
+            } else {
+                self.close(within: limit, done: done)
+            }
+        }
         do {
             return try await done.value()
         } catch {
-            loop.run { self.closeNow() }
+            closeNowFromAnywhere(by: caller)
             return false
+        }
+    }
+
+    /// Ends at once, if `caller` owns the stream. From any thread.
+    package func closeNowFromAnywhere(by caller: (any StreamOwner)?) {
+        loop.run {
+            if let caller, self.owner !== caller { return }
+            self.closeNow()
         }
     }
 

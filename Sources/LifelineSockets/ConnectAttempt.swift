@@ -1,0 +1,152 @@
+import CLifelineSystem
+import LifelineCore
+import LifelineRuntime
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// One try to connect to one address within one time. Whatever ends it, either the transport is handed over or nothing is left.
+///
+/// The proof behind `@unchecked`: everything that changes is touched on `loop` only; `result` has its own lock.
+final class ConnectAttempt: LoopTimerTarget, @unchecked Sendable {
+    private let address: SocketAddress
+    private let loop: PollingEventLoop
+    private let options: SocketOptions
+    private let limit: Duration
+    private let result = OneShot<any Transport>()
+
+    private var transport: SocketTransport?
+    private var timer: LoopTimer?
+    private var deadline = LoopTime.never
+    private var retryDelay = Duration.milliseconds(1)
+    private var isOver = false
+
+    init(_ address: SocketAddress, on loop: PollingEventLoop, options: SocketOptions, within limit: Duration) {
+        self.address = address
+        self.loop = loop
+        self.options = options
+        self.limit = limit
+    }
+
+    /// The connection. When it throws, the descriptor is gone.
+    func connect() async throws -> any Transport {
+        loop.run { self.begin() }
+        do {
+            return try await result.value()
+        } catch {
+            await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
+                loop.run {
+                    self.finish(.failure(error))
+                    done.resume()
+                }
+            }
+            throw error
+        }
+    }
+
+    private func begin() {
+        guard !isOver else { return }
+        deadline = loop.now.advanced(by: limit)
+        dial()
+    }
+
+    private func dial() {
+        do throws(SocketError) {
+            let descriptor = try Descriptor.open(family: address.family)
+            do throws(SocketError) {
+                try dial(descriptor)
+            } catch {
+                _ = lls_close(descriptor)
+                throw error
+            }
+        } catch {
+            finish(.failure(error))
+        }
+    }
+
+    /// Throws while the descriptor is still this function's to close.
+    private func dial(_ descriptor: Int32) throws(SocketError) {
+        let isUnix = address.family == Int32(LLS_UNIX)
+        try Descriptor.apply(options, to: descriptor, isIP: !isUnix)
+        var raw = address.raw
+        let status = lls_connect(descriptor, &raw)
+        if status == -EAGAIN, isUnix {
+            // The listener's backlog is full, and for Unix sockets the kernel tells nobody when it isn't.
+            _ = lls_close(descriptor)
+            retryLater()
+            return
+        }
+        if status < 0, status != -EINPROGRESS { throw failure(-status) }
+        // Watched from here on and not before: a socket that isn't connecting yet reports a hang-up.
+        let transport = try SocketTransport(descriptor, on: loop, remote: address, isUnix: isUnix, attempt: self)
+        self.transport = transport
+        if status == 0 {
+            connected(transport)
+        } else {
+            arm(at: deadline)
+        }
+    }
+
+    /// The kernel has news of the connect.
+    func ready(_ events: PollEvents) {
+        guard let transport, !events.isDisjoint(with: [.writable, .hangUp]) else { return }
+        let number = lls_pending_error(transport.descriptor)
+        if number == 0 { connected(transport) } else { finish(.failure(failure(number))) }
+    }
+
+    private func connected(_ transport: SocketTransport) {
+        if transport.isConnectedToItself { return finish(.failure(failure(ECONNREFUSED))) }
+        finish(.success(transport))
+    }
+
+    private func retryLater() {
+        arm(at: min(deadline, loop.now.advanced(by: retryDelay)))
+        retryDelay = min(retryDelay * 2, .milliseconds(50))
+    }
+
+    func timerFired(_ timer: LoopTimer) {
+        guard !isOver else { return }
+        if loop.now >= deadline {
+            finish(.failure(SocketError(timedOut: .connect, after: limit, detail: address.description)))
+        } else {
+            dial()
+        }
+    }
+
+    private func arm(at time: LoopTime) {
+        if time == .never { return }
+        let timer = self.timer ?? LoopTimer(self)
+        self.timer = timer
+        loop.arm(timer, at: time)
+    }
+
+    private func finish(_ outcome: Result<SocketTransport, any Error>) {
+        guard !isOver else { return }
+        isOver = true
+        if let timer { loop.disarm(timer) }
+        timer = nil
+        let transport = transport
+        self.transport = nil
+        switch outcome {
+        case .success(let connected):
+            connected.attempt = nil
+            // Cancelled in the same moment: nobody will take it.
+            if !result.succeed(connected) { connected.close(reset: false) }
+        case .failure(let error):
+            transport?.close(reset: false)
+            result.fail(error)
+        }
+    }
+
+    private func failure(_ number: Int32) -> SocketError {
+        if case .unix = address, number == ENOENT {
+            return SocketError(.refused, "connecting to \(address): there is no such file", errno: number)
+        }
+        return SocketError(errno: number, "connecting to \(address)")
+    }
+}
