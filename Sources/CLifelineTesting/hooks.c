@@ -25,7 +25,8 @@ typedef SWIFTCALL void (*deadline_hook)(
 extern job_hook swift_task_enqueueGlobal_hook;
 extern job_hook swift_task_enqueueMainExecutor_hook;
 extern delayed_hook swift_task_enqueueGlobalWithDelay_hook;
-extern main_hook swift_task_getMainExecutor_hook;
+// Not in every release of the runtime.
+extern main_hook swift_task_getMainExecutor_hook __attribute__((weak));
 extern deadline_hook swift_task_enqueueGlobalWithDeadline_hook;
 
 static job_hook previous_global;
@@ -81,8 +82,10 @@ static SWIFTCALL executor on_main_query(main_query original) {
 }
 
 static void install(void) {
-    previous_query = swift_task_getMainExecutor_hook;
-    __atomic_store_n(&swift_task_getMainExecutor_hook, on_main_query, __ATOMIC_RELEASE);
+    if (&swift_task_getMainExecutor_hook) {
+        previous_query = swift_task_getMainExecutor_hook;
+        __atomic_store_n(&swift_task_getMainExecutor_hook, on_main_query, __ATOMIC_RELEASE);
+    }
     previous_global = swift_task_enqueueGlobal_hook;
     previous_main = swift_task_enqueueMainExecutor_hook;
     previous_delayed = swift_task_enqueueGlobalWithDelay_hook;
