@@ -33,11 +33,17 @@ import Testing
         #expect(sawCancellation.isSet)
     }
 
-    @Test func `a stuck body that can't be cancelled is left behind`() async throws {
+    @Test func `a stuck body that can't be cancelled is left behind, and may go on later`() async throws {
+        let never = OneShot<Void>()
+        let end = OneShot<Bool>()
         let error = try await failure { world in
-            await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+            await Task(executorPreference: world.loops[1].tasks) { try? await never.value() }.value
+            end.succeed(world.loops[0].isCurrent)
         }
         #expect(error.kind == .stuck)
+        // From this thread, when the simulation's has ended.
+        never.succeed(())
+        #expect(try await end.value())
     }
 
     @Test func `a stuck body may take virtual time to unwind`() async throws {

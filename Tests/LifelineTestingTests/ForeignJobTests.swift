@@ -1,3 +1,8 @@
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
 import LifelineRuntime
 import Testing
 
@@ -57,9 +62,15 @@ import Testing
 
     @Test func `work from a foreign thread is found`() async throws {
         let other = ForeignThread()
-        let resumed = try await failure { _ in
+        let resumed = try await failure { world in
+            let isSuspended = Flag()
             await withUnsafeContinuation { continuation in
-                other.run { continuation.resume() }
+                // In the next turn. Resumed before, the body would go on without a job.
+                world.loops[0].submit { isSuspended.set() }
+                other.run {
+                    while !isSuspended.isSet { sched_yield() }
+                    continuation.resume()
+                }
             }
         }
         expectForeign(resumed, "a job of a task has come to loop 0 from a foreign thread")
