@@ -82,7 +82,7 @@ final class VirtualTaskExecutor: TaskExecutor {
 /// scheduler's thread only.
 final class VirtualSeat: @unchecked Sendable {
     let index: Int
-    let queues = LoopQueues()
+    private(set) var queues = LoopQueues()
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
     private weak var serial: VirtualEventLoop?
     private weak var tasks: VirtualTaskExecutor?
@@ -95,6 +95,9 @@ final class VirtualSeat: @unchecked Sendable {
         self.serial = serial
         self.tasks = tasks
     }
+
+    /// Drops what is queued; jobs among it never run. Work may hold the loop, which holds this.
+    func dropWork() { queues = LoopQueues() }
 
     /// One turn; the number of jobs that ran.
     func turn(at time: LoopTime) -> Int {
