@@ -51,6 +51,7 @@ final class ConnectAttempt: LoopTimerTarget, @unchecked Sendable {
 
     private func begin() {
         guard !isOver else { return }
+        if limit <= .zero { return finish(.failure(timeOut)) }
         deadline = loop.now.advanced(by: limit)
         dial()
     }
@@ -112,7 +113,7 @@ final class ConnectAttempt: LoopTimerTarget, @unchecked Sendable {
     func timerFired(_ timer: LoopTimer) {
         guard !isOver else { return }
         if loop.now >= deadline {
-            finish(.failure(SocketError(timedOut: .connect, after: limit, detail: address.description)))
+            finish(.failure(timeOut))
         } else {
             dial()
         }
@@ -142,6 +143,8 @@ final class ConnectAttempt: LoopTimerTarget, @unchecked Sendable {
             result.fail(error)
         }
     }
+
+    private var timeOut: SocketError { SocketError(timedOut: .connect, after: limit, detail: address.description) }
 
     private func failure(_ number: Int32) -> SocketError {
         if case .unix = address, number == ENOENT {

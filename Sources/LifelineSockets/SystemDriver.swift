@@ -50,7 +50,7 @@ package final class SystemDriver: NetworkDriver {
         var failures: [SocketError] = []
         for (index, address) in addresses.enumerated() {
             let left = deadline == .never ? limit : loop.now.duration(to: deadline)
-            let share = max(.zero, left) / (addresses.count - index)
+            let share = Self.rounded(max(.zero, left) / (addresses.count - index))
             do {
                 return try await ConnectAttempt(.ip(address), on: loop, options: options, within: share).connect()
             } catch let error as SocketError {
@@ -58,6 +58,12 @@ package final class SystemDriver: NetworkDriver {
             }
         }
         throw Self.summary(of: failures, endpoint, limit)
+    }
+
+    /// In whole milliseconds where they are enough, for the sake of messages.
+    private static func rounded(_ share: Duration) -> Duration {
+        let nanoseconds = share.clampedNanoseconds
+        return nanoseconds < 10_000_000 ? share : .milliseconds(nanoseconds / 1_000_000)
     }
 
     private static func summary(of failures: [SocketError], _ endpoint: Endpoint, _ limit: Duration) -> SocketError {
