@@ -14,9 +14,9 @@ struct ProcessWideTests {
             let hole = BlackHole()
             let refused = Raw.refusedPort()
             try await after(.milliseconds(1))
-            let before = Raw.openDescriptors()
+            var before = 0
             for kind in 0..<4 {
-                for _ in 0..<5 {
+                for round in 0..<6 {
                     await withTaskGroup { tasks in
                         for _ in 0..<100 {
                             tasks.addTask {
@@ -38,6 +38,8 @@ struct ProcessWideTests {
                             tasks.cancelAll()
                         }
                     }
+                    // What everything else opens once is open after the first round.
+                    if kind == 0, round == 0 { before = Raw.openDescriptors() }
                     // Every call has returned, so nothing may be left, not even for a moment.
                     #expect(Raw.openDescriptors() == before)
                 }
@@ -51,8 +53,13 @@ struct ProcessWideTests {
             let sink = Sink()
             let listener = try await driver.listen(
                 .tcp("127.0.0.1", 0), on: driver.nextLoop(), dealingTo: [], options: SocketOptions(), sink: sink)
-            let before = Raw.openDescriptors()
-            for _ in 0..<500 {
+            try await after(.milliseconds(1))
+            var before = 0
+            for round in 0..<600 {
+                if round == 100 {
+                    for transport in sink.transports.all { try await transport.close() }
+                    before = Raw.openDescriptors()
+                }
                 let task = Task {
                     try await driver.dial(listener.endpoint, on: driver.nextLoop(), options: SocketOptions(), within: .seconds(5))
                 }
@@ -61,7 +68,7 @@ struct ProcessWideTests {
             }
             await listener.close()
             for transport in sink.transports.all { try await transport.close() }
-            #expect(Raw.openDescriptors() == before - 1)
+            #expect(Raw.openDescriptors() < before)
         }
     }
 
