@@ -102,12 +102,12 @@ struct FramingTests {
         try await simulate { world in
             let codec = LengthPrefixCodec(layout: LengthLayout(width: .four, order: .big), max: 65_536, maxOutgoing: 1_048_576)
             let pair = try await world.pair(codec)
-            let large = Bytes(repeatElement(1, count: 1_048_576))
+            let large = pattern(1_048_576)
             async let received = pair.peer.read(exactly: 1_048_580)
             try await pair.connection.send(large)
             #expect(try await received?.count == 1_048_580)
-            await expectError(.frameTooLarge) { try await pair.connection.send(Bytes(repeatElement(1, count: 1_048_577))) }
-            try await pair.peer.write(Bytes([0, 1, 0, 0] + [UInt8](repeating: 2, count: 65_536)))
+            await expectError(.frameTooLarge) { try await pair.connection.send(pattern(1_048_577)) }
+            try await pair.peer.write(Bytes([0, 1, 0, 0] + Array(pattern(65_536))))
             #expect(try await pair.connection.next()?.count == 65_536)
             try await pair.peer.write([0, 1, 0, 1])
             await expectError(.frameTooLarge) { try await pair.connection.next() }

@@ -1,8 +1,9 @@
 import LifelineCore
-import LifelineTesting
+
 import Testing
 
 @testable import LifelineRuntime
+@testable import LifelineTesting
 
 /// A connection under test and the peer at its other end, which does what the test's script says.
 struct Pair<C: Codec>: Sendable {
@@ -135,4 +136,9 @@ final class Log<Entry: Sendable>: @unchecked Sendable {  // `list` is guarded by
     var entries: [Entry] { lock.withLock { list } }
     var count: Int { lock.withLock { list.count } }
     func add(_ entry: Entry) { lock.withLock { list.append(entry) } }
+}
+
+extension VirtualEventLoop {
+    /// How many timers are armed.
+    var timerCount: Int { seat.queues.timers.count }
 }
