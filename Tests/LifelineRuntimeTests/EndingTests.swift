@@ -36,7 +36,7 @@ struct LastBytesTests {
             }()
             var received: [UInt8] = []
             while let some = try await pair.peer.read(atMost: 8192) {
-                received.append(contentsOf: some)
+                some.withUnsafeBytes { received.append(contentsOf: $0) }
                 #expect(done.count == 0)
                 try await world.clock.sleep(for: .milliseconds(5))
             }

@@ -67,7 +67,7 @@ extension ByteStream {
     /// All bytes up to the end.
     func readAll() async throws -> [UInt8] {
         var all: [UInt8] = []
-        while let some = try await read(atMost: 64 * 1024) { all.append(contentsOf: some) }
+        while let some = try await read(atMost: 64 * 1024) { some.withUnsafeBytes { all.append(contentsOf: $0) } }
         return all
     }
 }
