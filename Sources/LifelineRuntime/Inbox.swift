@@ -73,9 +73,15 @@ package final class Inbox<Frame: Sendable>: @unchecked Sendable {
 extension Inbox {
     /// Adds what was decoded from `bytes` bytes, hands the first frame to a reader that waits, and says whether decoding must pause.
     ///
+    /// Behind the end nothing is added: then `frames` keeps what it has.
+    ///
     /// - Parameter marked: the decoder has marked the last frame.
     package func add(_ frames: inout FrameQueue<Frame>, bytes: Int, marked: Bool) -> Bool {
         lock.lock()
+        if end != nil {
+            lock.unlock()
+            return false
+        }
         if back.isEmpty { swap(&back, &frames) } else { back.append(contentsOf: &frames) }
         backBytes += bytes
         var handOver: (UnsafeContinuation<Frame?, any Error>, Frame)?

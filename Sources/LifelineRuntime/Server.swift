@@ -61,11 +61,11 @@ public final actor Server<C: Codec> {
     @concurrent
     public nonisolated func run(_ handler: @escaping @Sendable (Connection<C>) async throws -> Void) async throws {
         let shared = shared
-        try shared.beginRun()
+        let mayServe = try shared.beginRun()
         // On the loop that accepts, so that a connection's handler starts in the turn in which it came.
         await withTaskExecutorPreference(loop.tasks) {
             await withDiscardingTaskGroup { group in
-                while let accepted = try? await shared.queue.next() {
+                while mayServe, let accepted = try? await shared.queue.next() {
                     let preference = shared.options.handlers == .loop ? accepted.loop.tasks : globalConcurrentExecutor
                     group.addTask(executorPreference: preference) { await shared.serve(accepted, handler) }
                 }
