@@ -34,6 +34,9 @@ func failure<R: Sendable>(sourceLocation: SourceLocation = #_sourceLocation, of 
     return nil
 }
 
+/// `count` times the same byte; without a generic step per byte, which is slow in debug builds.
+func block(_ count: Int, of byte: UInt8 = 7) -> Bytes { Bytes([UInt8](repeating: byte, count: count)) }
+
 /// What several tasks note, in order.
 ///
 /// The proof behind `@unchecked`: the notes are guarded by `lock`.
