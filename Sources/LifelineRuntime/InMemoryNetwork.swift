@@ -6,6 +6,7 @@ import Synchronization
 public final class InMemoryNetwork: Network {
     package let driver: InMemoryDriver
 
+    /// What the runtime drives. Not for use.
     public var _driver: _NetworkDriver { _NetworkDriver(driver) }
 
     /// A network on `loops`; each direction of a connection holds at most `pipeCapacity` bytes.

@@ -9,14 +9,6 @@ import Synchronization
 /// The proof behind `@unchecked`: all state that changes is guarded by `lock`; `core` is set before the object is shared.
 @usableFromInline
 package final class Outbox: @unchecked Sendable {
-    @usableFromInline
-    package enum Admission {
-        /// Encode now.
-        case open
-        /// Wait for a turn first.
-        case full
-    }
-
     @usableFromInline let lock = Lock()
     @exclusivity(unchecked) @usableFromInline var buffer = ByteOutput()
     /// Taken by the loop and not written yet.
@@ -36,7 +28,6 @@ package final class Outbox: @unchecked Sendable {
     private var senders: [OneShot<Void>] = []
     private var isAdmitting = false
     private var flushers: [(target: UInt64, done: OneShot<Void>)] = []
-    private var drainers: [OneShot<Bool>] = []
     private var lagging = false
     /// What was accepted will not be written any more.
     private var isVoid = false
@@ -109,7 +100,7 @@ extension Outbox {
     }
 
     /// Wakes the first sender that still waits, if nobody is between being woken and encoding.
-    private func admitNext() {
+    func admitNext() {
         while true {
             lock.lock()
             guard !isAdmitting, !senders.isEmpty, level < highMark, end == nil else {
@@ -146,16 +137,6 @@ extension Outbox {
         try await done.value(within: limit, on: loop)
     }
 
-    /// Something that is told true when the level is at the low mark, false at the end; nil if it is below the high mark now.
-    package func drainer() -> OneShot<Bool>? {
-        lock.lock()
-        defer { unlock(needsFlush: false) }
-        if end != nil || hasRoom { return nil }
-        let drainer = OneShot<Bool>()
-        drainers.append(drainer)
-        return drainer
-    }
-
     /// A broadcast has waited for it in vain, and it hasn't drained to the low mark since.
     package var isLagging: Bool {
         lock.lock()
@@ -167,22 +148,6 @@ extension Outbox {
         lock.lock()
         lagging = level > lowMark
         unlock(needsFlush: false)
-    }
-
-    /// Appends bytes that are encoded already, if there is room. Nil if the outbox has ended.
-    package func append(encoded bytes: Bytes) -> Admission? {
-        lock.lock()
-        if end != nil {
-            unlock(needsFlush: false)
-            return nil
-        }
-        guard hasRoom else {
-            unlock(needsFlush: false)
-            return .full
-        }
-        buffer.append(bytes)
-        unlock(needsFlush: noteAppended())
-        return .open
     }
 }
 
@@ -219,12 +184,9 @@ extension Outbox {
             flushers.removeAll { $0.target <= reached }
         }
         if level <= lowMark { lagging = false }
-        var doneDrainers: [OneShot<Bool>] = []
-        if !drainers.isEmpty, level <= lowMark { swap(&doneDrainers, &drainers) }
         lock.unlock()
         if isWanted.exchange(false, ordering: .sequentiallyConsistent) { core?.scheduleFlush() }
         for done in doneFlushers { done.succeed(()) }
-        for done in doneDrainers { done.succeed(true) }
         if mustAdmit { admitNext() }
         return regions
     }
@@ -244,12 +206,9 @@ extension Outbox {
             flushers = []
             swap(&dropped, &buffer)
         }
-        let doneDrainers = drainers
-        drainers = []
         lock.unlock()
         _ = dropped.finish()
         for ticket in waiting { ticket.fail(error) }
         for flusher in lost { flusher.fail(error) }
-        for drainer in doneDrainers { drainer.succeed(false) }
     }
 }
