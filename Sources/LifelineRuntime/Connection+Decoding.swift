@@ -12,6 +12,8 @@ extension Connection: StreamOwner, InboxProducer {
 
     package nonisolated func streamReadingEnded(_ reason: CloseReason) {
         inbox.end(reason)
+        // Nobody decodes it any more.
+        core.input.removeAll()
     }
 
     package nonisolated func inboxHasRoom() {
@@ -72,7 +74,7 @@ extension Connection: StreamOwner, InboxProducer {
         let count = decoded.count
         let isMarked = core.input.isStopped
         core.input.releaseIfEmpty()
-        if core.input.hasFindings { reportFindings() }
+        core.reportFindings()
         guard count > 0 else { return }
         core.noteFrames(count)
         let isPaused = inbox.add(&decoded, bytes: bytes, marked: isMarked)
@@ -94,13 +96,6 @@ extension Connection: StreamOwner, InboxProducer {
         }
         deliver(from: before - core.input.count, limit: .max)
         return nil
-    }
-
-    private func reportFindings() {
-        for finding in core.input.takeFindings() {
-            core.counters.findings += 1
-            core.options.onFinding?(finding)
-        }
     }
 }
 

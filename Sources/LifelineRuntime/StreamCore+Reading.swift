@@ -86,6 +86,15 @@ extension StreamCore: TransportHandler, LoopNotice {
         perform(machine.close(because: .failed(error)))
     }
 
+    /// Counts and tells what a decoder has noted in the input. On the loop.
+    package func reportFindings() {
+        guard input.hasFindings else { return }
+        for finding in input.takeFindings() {
+            counters.findings += 1
+            options.onFinding?(finding)
+        }
+    }
+
     /// A first frame has arrived. On the loop.
     package func noteFrames(_ count: Int) {
         if counters.framesIn == 0, count > 0 { deadlines[.firstFrame] = .never }

@@ -6,7 +6,7 @@ package protocol StreamOwner: AnyObject, Sendable {
     func streamHasInput()
     /// The peer's stream is over. What is left in the input is unfinished; an error says that it must not be.
     func streamInputEnded() -> SocketError?
-    /// No more bytes will come, for `reason`.
+    /// No more bytes will come, for `reason`. What the input holds is the owner's to keep or to drop.
     func streamReadingEnded(_ reason: CloseReason)
 }
 
@@ -123,7 +123,6 @@ package final class StreamCore: @unchecked Sendable {
         deadlines = Deadlines()
         rearm()
         timer = nil
-        input.removeAll()
         finalTCPInfo = transport.tcpInfo
         transport.close(reset: reset)
         let waiters = closeWaiters
