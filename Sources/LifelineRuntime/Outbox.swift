@@ -31,8 +31,8 @@ package final class Outbox: @unchecked Sendable {
     private var lagging = false
     /// What was accepted will not be written any more.
     private var isVoid = false
-    /// Set once, before anything is sent.
-    package weak var core: StreamCore?
+    /// Set once, before anything is sent. Who uses the outbox holds the connection, and so this. (A weak reference costs a block.)
+    package unowned var core: StreamCore?
 
     package init(marks: Marks) {
         highMark = marks.high

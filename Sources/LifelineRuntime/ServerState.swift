@@ -5,15 +5,18 @@ import LifelineCore
 /// The proof behind `@unchecked`: everything that changes is guarded by `lock`; `listener` is set before the server is handed out.
 final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Sendable {
     /// A connection that waits for its handler.
-    struct Accepted: Sendable {
+    final class Accepted: Sendable {
         let id: UInt64
         let core: StreamCore
-        /// The connection, or the bare stream if there is a handshake to do.
-        let start: Start
+        /// Nil if there is a handshake to do; then there is a stream.
+        let connection: Connection<C>?
+        let stream: ByteStream?
 
-        enum Start: Sendable {
-            case connection(Connection<C>)
-            case handshake(ByteStream)
+        init(id: UInt64, core: StreamCore, connection: Connection<C>?, stream: ByteStream?) {
+            self.id = id
+            self.core = core
+            self.connection = connection
+            self.stream = stream
         }
 
         var loop: any EventLoop { core.loop }
@@ -56,10 +59,8 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
 
     func accepted(_ transport: any Transport) {
         let core = StreamCore(transport: transport, settings: settings)
-        let start: Accepted.Start =
-            handshake == nil ? .connection(Connection(over: core, codec: codec)) : .handshake(ByteStream(over: core))
-        var connection: Connection<C>?
-        if case .connection(let made) = start { connection = made }
+        let connection = handshake == nil ? Connection(over: core, codec: codec) : nil
+        let stream = handshake == nil ? nil : ByteStream(over: core)
         guard !lock.withLock({ isStopping }) else {
             core.closeNow(because: .shuttingDown)
             return
@@ -70,7 +71,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
         }
         core.start()
         var arrivals = FrameQueue<Accepted>()
-        arrivals.append(Accepted(id: id, core: core, start: start))
+        arrivals.append(Accepted(id: id, core: core, connection: connection, stream: stream))
         if queue.add(&arrivals, bytes: 1, marked: false).isPaused { lock.withLock { listener }?.pause() }
         if let late = arrivals.popFirst() {
             // The queue has ended meanwhile: nobody will take it.
@@ -123,20 +124,30 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     }
 
     /// Runs one connection from its handshake to its end.
+    ///
+    /// The frames of these functions are what an idle connection's task keeps, so they are kept small.
     func serve(_ accepted: Accepted, _ handler: @Sendable (Connection<C>) async throws -> Void) async {
         do {
-            let connection: Connection<C>
-            switch accepted.start {
-            case .connection(let made): connection = made
-            case .handshake(let stream):
-                try await handshake?(stream)
-                connection = try await stream.framed(with: codec)
-                registry.set(connection, for: accepted.id)
+            if let connection = accepted.connection {
+                try await handler(connection)
+            } else {
+                try await handler(try await shakeHands(accepted))
             }
-            try await handler(connection)
         } catch {
             if !(error is CancellationError && Task.isCancelled) { report(error) }
         }
+        await close(accepted)
+    }
+
+    private func shakeHands(_ accepted: Accepted) async throws -> Connection<C> {
+        guard let stream = accepted.stream else { throw SocketError(.misuse, "nothing was accepted") }
+        try await handshake?(stream)
+        let connection = try await stream.framed(with: codec)
+        registry.set(connection, for: accepted.id)
+        return connection
+    }
+
+    private func close(_ accepted: Accepted) async {
         _ = await accepted.core.closeGracefully(within: options.connection.lingerLimit, by: nil)
         left(accepted)
     }
