@@ -88,6 +88,8 @@ package final class SocketListener: Listener, @unchecked Sendable {
         }
     }
 
+    package func closeSoon() { home.run { self.closeNow() } }
+
     private func closeNow() {
         guard descriptor >= 0 else { return }
         if let retryTimer { home.disarm(retryTimer) }

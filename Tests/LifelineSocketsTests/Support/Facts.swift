@@ -6,7 +6,7 @@ import LifelineSockets
 let outerLimit = Duration.seconds(10)
 
 /// A loop that carries the tests' own time limits.
-let referee: any EventLoop = EventLoops(count: 1).next()
+let referee: any EventLoop = EventLoopGroup(count: 1).next()
 
 /// What a test waits for: values from callbacks, in order.
 ///
