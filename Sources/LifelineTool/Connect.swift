@@ -13,7 +13,8 @@ struct Connect {
         let connection = try await Connection.connect(to: settings.endpoint, codec: codec, within: settings.limit)
         if settings.isVerbose {
             let info = await connection.info
-            Console.note("connected: \(info.local?.short ?? "") to \(info.remote?.short ?? "")")
+            let way = [info.local, info.remote].compactMap { $0?.short }.joined(separator: " to ")
+            Console.note("connected: \(way)")
         }
         var failure: (any Error)?
         do {

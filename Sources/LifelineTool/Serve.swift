@@ -12,9 +12,7 @@ struct Serve {
     private func run(_ codec: some ByteCodec) async throws -> Int32 {
         let interrupts = try DescriptorReader(Signals.catchInterrupts())
         let isVerbose = settings.isVerbose
-        var options = ServerOptions()
-        options.onHandlerError = { if isVerbose { Console.note("failed: \($0)") } }
-        let server = try await Server.bind(settings.endpoint, codec: codec, options: options)
+        let server = try await Server.bind(settings.endpoint, codec: codec)
         Console.note("listening at \(server.endpoint)")
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await serve(server) }
@@ -36,21 +34,27 @@ struct Serve {
         try await server.run { connection in
             let name = await connection.info.remote?.short ?? "client"
             if settings.isVerbose { Console.note("connected: \(name)") }
+            var failure: (any Error)?
             do {
-                if settings.echoes {
-                    while let frame = try await connection.next() { try await connection.send(frame) }
-                    try await connection.flush()
-                } else {
-                    let prefix = settings.framing.splitter == nil ? "" : "[\(name)] "
-                    for try await frames in connection.batches {
-                        try await output.write(frames, before: prefix, behind: settings.framing.suffix)
-                    }
-                }
+                try await handle(connection, name, output)
             } catch {
-                if connection.closeReason == nil { throw error }
+                failure = error
             }
             if settings.isVerbose {
-                Console.note("ended: \(name), \(connection.closeReason.map { "\($0)" } ?? "open"); \(await connection.info.counts)")
+                let reason = connection.closeReason.map { "\($0)" } ?? failure.map { "\($0)" } ?? "closed here"
+                Console.note("ended: \(name), \(reason); \(await connection.info.counts)")
+            }
+        }
+    }
+
+    private func handle(_ connection: Connection<some ByteCodec>, _ name: String, _ output: Output) async throws {
+        if settings.echoes {
+            while let frame = try await connection.next() { try await connection.send(frame) }
+            try await connection.flush()
+        } else {
+            let prefix = settings.framing.splitter == nil ? "" : "[\(name)] "
+            for try await frames in connection.batches {
+                try await output.write(frames, before: prefix, behind: settings.framing.suffix)
             }
         }
     }
