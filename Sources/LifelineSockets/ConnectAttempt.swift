@@ -12,47 +12,41 @@ import LifelineRuntime
 
 /// One try to connect to one address within one time. Whatever ends it, either the transport is handed over or nothing is left.
 ///
-/// The proof behind `@unchecked`: everything that changes is touched on `loop` only; `result` has its own lock.
-final class ConnectAttempt: LoopTimerTarget, @unchecked Sendable {
+/// Confined to its loop.
+final class ConnectAttempt: LoopTimerTarget {
     private let address: SocketAddress
     private let loop: PollingEventLoop
     private let options: SocketOptions
     private let limit: Duration
-    private let result = OneShot<any Transport>()
+    private var done: ((Result<SocketTransport, SocketError>) -> Void)?
 
     private var transport: SocketTransport?
     private var timer: LoopTimer?
     private var deadline = LoopTime.never
     private var retryDelay = Duration.milliseconds(1)
-    private var isOver = false
 
-    init(_ address: SocketAddress, on loop: PollingEventLoop, options: SocketOptions, within limit: Duration) {
+    /// `done` is called once, on the loop, unless ``abort()`` comes first; it may be called by ``begin()``.
+    init(
+        _ address: SocketAddress, on loop: PollingEventLoop, options: SocketOptions, within limit: Duration,
+        done: @escaping (Result<SocketTransport, SocketError>) -> Void
+    ) {
         self.address = address
         self.loop = loop
         self.options = options
         self.limit = limit
+        self.done = done
     }
 
-    /// The connection. When it throws, the descriptor is gone.
-    func connect() async throws -> any Transport {
-        loop.run { self.begin() }
-        do {
-            return try await result.value()
-        } catch {
-            await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
-                loop.run {
-                    self.finish(.failure(error))
-                    done.resume()
-                }
-            }
-            throw error
-        }
-    }
-
-    private func begin() {
-        guard !isOver else { return }
+    func begin() {
+        if limit <= .zero { return finish(.failure(timeOut)) }
         deadline = loop.now.advanced(by: limit)
         dial()
+    }
+
+    /// Gives up; the descriptor is gone when it returns.
+    func abort() {
+        done = nil
+        cleanUp()?.close(reset: false)
     }
 
     private func dial() {
@@ -69,7 +63,7 @@ final class ConnectAttempt: LoopTimerTarget, @unchecked Sendable {
         }
     }
 
-    /// Throws while the descriptor is still this function's to close.
+    /// Throws while the descriptor is still the caller's to close.
     private func dial(_ descriptor: Int32) throws(SocketError) {
         let isUnix = address.family == Int32(LLS_UNIX)
         try Descriptor.apply(options, to: descriptor, isIP: !isUnix)
@@ -110,12 +104,7 @@ final class ConnectAttempt: LoopTimerTarget, @unchecked Sendable {
     }
 
     func timerFired(_ timer: LoopTimer) {
-        guard !isOver else { return }
-        if loop.now >= deadline {
-            finish(.failure(SocketError(timedOut: .connect, after: limit, detail: address.description)))
-        } else {
-            dial()
-        }
+        if loop.now >= deadline { finish(.failure(timeOut)) } else { dial() }
     }
 
     private func arm(at time: LoopTime) {
@@ -125,23 +114,22 @@ final class ConnectAttempt: LoopTimerTarget, @unchecked Sendable {
         loop.arm(timer, at: time)
     }
 
-    private func finish(_ outcome: Result<SocketTransport, any Error>) {
-        guard !isOver else { return }
-        isOver = true
+    private func finish(_ outcome: Result<SocketTransport, SocketError>) {
+        guard let done else { return }
+        self.done = nil
+        let transport = cleanUp()
+        if case .failure = outcome { transport?.close(reset: false) } else { transport?.attempt = nil }
+        done(outcome)
+    }
+
+    private func cleanUp() -> SocketTransport? {
         if let timer { loop.disarm(timer) }
         timer = nil
-        let transport = transport
-        self.transport = nil
-        switch outcome {
-        case .success(let connected):
-            connected.attempt = nil
-            // Cancelled in the same moment: nobody will take it.
-            if !result.succeed(connected) { connected.close(reset: false) }
-        case .failure(let error):
-            transport?.close(reset: false)
-            result.fail(error)
-        }
+        defer { transport = nil }
+        return transport
     }
+
+    private var timeOut: SocketError { SocketError(timedOut: .connect, after: limit, detail: address.description) }
 
     private func failure(_ number: Int32) -> SocketError {
         if case .unix = address, number == ENOENT {

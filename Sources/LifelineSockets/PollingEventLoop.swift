@@ -22,7 +22,6 @@ package final class PollingEventLoop: EventLoop, @unchecked Sendable {
     let hasThread = Atomic(false)
     let isStopping = Atomic(false)
     private let residents = Atomic(0)
-    /// Turns so far, for tests.
     let turns = Atomic<UInt64>(0)
 
     private let lock = Lock()
@@ -74,6 +73,8 @@ package final class PollingEventLoop: EventLoop, @unchecked Sendable {
 
     package func disarm(_ timer: LoopTimer) { queues.timers.disarm(timer) }
 
+    package var storages: StorageCache { queues.storages }
+
     package func join() { residents.add(1, ordering: .relaxed) }
 
     package func leave() {
@@ -87,6 +88,12 @@ package final class PollingEventLoop: EventLoop, @unchecked Sendable {
         // A thread that sleeps has to look; a loop that never had one needs none.
         if hasThread.load(ordering: .sequentiallyConsistent) { submit {} }
     }
+
+    /// How often the loop has polled, for tests. From any thread.
+    package var turnCount: UInt64 { turns.load(ordering: .relaxed) }
+
+    /// Whether the loop has a thread just now, for tests. From any thread.
+    package var isServed: Bool { hasThread.load(ordering: .sequentiallyConsistent) }
 
     /// Whether nothing would ever happen on this loop by itself. On the loop.
     var isDeserted: Bool {

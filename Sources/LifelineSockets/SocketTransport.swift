@@ -26,7 +26,7 @@ package final class SocketTransport: Transport, @unchecked Sendable {
 
     let home: PollingEventLoop
     /// -1 once closed.
-    private(set) var descriptor: Int32
+    package private(set) var descriptor: Int32
     @exclusivity(unchecked) var state: State
     @exclusivity(unchecked) var handler: (any TransportHandler)?
     /// Told of events until the connection is made.
@@ -102,7 +102,7 @@ package final class SocketTransport: Transport, @unchecked Sendable {
 
     /// Whether this socket is connected to itself: that happens when a port among those that the system hands out is dialled and nobody
     /// listens there.
-    var isConnectedToItself: Bool {
+    package var isConnectedToItself: Bool {
         learnLocalAddress()
         guard case .ip(let mine)? = local else { return false }
         return remote == .ip(mine)

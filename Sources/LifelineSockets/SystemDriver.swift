@@ -20,17 +20,18 @@ package final class SystemDriver: NetworkDriver {
     ) async throws -> any Transport {
         let loop = try Self.own(loop)
         try Task.checkCancellation()
+        let deadline = loop.now.advanced(by: limit)
+        let addresses: [SocketAddress]
         switch endpoint {
         case .unix(let path):
-            return try await ConnectAttempt(.checked(path: path), on: loop, options: options, within: limit).connect()
+            addresses = [try .checked(path: path)]
         case .tcp(let host, let port):
             if host.isEmpty { throw SocketError(.invalidEndpoint, "a host is needed to connect to") }
-            let deadline = loop.now.advanced(by: limit)
-            let addresses = try await addresses(of: host, port: port, within: limit, on: loop)
-            return try await dial(addresses, endpoint, on: loop, options: options, limit: limit, deadline: deadline)
+            addresses = try await self.addresses(of: host, port: port, within: limit, on: loop).map { .ip($0) }
         default:
             throw SocketError(.unsupportedEndpoint, "the system's network can't connect to \(endpoint)")
         }
+        return try await Dial(endpoint, at: addresses, on: loop, options: options, within: limit, until: deadline).connect()
     }
 
     /// Addresses as they are, names by the resolver.
@@ -40,36 +41,6 @@ package final class SystemDriver: NetworkDriver {
         let found = try await resolver.addresses(of: host, port: port, within: limit, on: loop)
         if found.isEmpty { throw SocketError(.unknownHost, "“\(host)” has no address") }
         return found
-    }
-
-    /// One address after the other, each with its fair share of the time that is left.
-    private func dial(
-        _ addresses: [IPAddress], _ endpoint: Endpoint, on loop: PollingEventLoop, options: SocketOptions, limit: Duration,
-        deadline: LoopTime
-    ) async throws -> any Transport {
-        var failures: [SocketError] = []
-        for (index, address) in addresses.enumerated() {
-            let left = deadline == .never ? limit : loop.now.duration(to: deadline)
-            let share = max(.zero, left) / (addresses.count - index)
-            do {
-                return try await ConnectAttempt(.ip(address), on: loop, options: options, within: share).connect()
-            } catch let error as SocketError {
-                failures.append(error)
-            }
-        }
-        throw Self.summary(of: failures, endpoint, limit)
-    }
-
-    private static func summary(of failures: [SocketError], _ endpoint: Endpoint, _ limit: Duration) -> SocketError {
-        let list = failures.map(\.message).joined(separator: "; ")
-        // However many addresses there are, it was the caller's limit that ended it.
-        if failures.allSatisfy({ $0.code == .timedOut && $0.phase == .connect }) {
-            return SocketError(timedOut: .connect, after: limit, detail: "\(endpoint): \(list)")
-        }
-        guard failures.count > 1, let last = failures.last else {
-            return failures.first ?? SocketError(.unknownHost, "\(endpoint) has no address")
-        }
-        return SocketError(.allAddressesFailed, "connecting to \(endpoint): \(list)", errno: last.errno, cause: last)
     }
 
     package func listen(

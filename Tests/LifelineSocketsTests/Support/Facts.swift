@@ -6,7 +6,9 @@ import LifelineSockets
 let outerLimit = Duration.seconds(10)
 
 /// A loop that carries the tests' own time limits.
-let referee: any EventLoop = EventLoopGroup(count: 1).next()
+let referee: any EventLoop = refereeGroup.next()
+
+private let refereeGroup = EventLoopGroup(count: 1)
 
 /// What a test waits for: values from callbacks, in order.
 ///
