@@ -5,7 +5,7 @@ import Lifeline
 // end
 
 /// C138: the first example in the manual, run as it stands against an echo server, gets its ten frames with one loop.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct FirstExample {
     @Test func C138_tenLinesComeBack() async throws {
         var printed: [String] = []

@@ -3,7 +3,7 @@ import LifelineTesting
 import Testing
 
 /// The manual's examples do what they say.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SnippetTests {
     @Test func clientFollowsAServerOverTCP() async throws {
         let server = try await Server.bind(.tcp("127.0.0.1", 0), codec: .lines)
@@ -26,10 +26,10 @@ struct SnippetTests {
         #expect(try await ann.next() == "hello")
         try await bob.send("hello, Ann")
         #expect(try await ann.next() == "hello, Ann")
-        async let isComplete = chat.server.shutdown(within: .seconds(5))
+        async let isComplete = chat.server.shutdown(within: .seconds(60))
         #expect(try await ann.next() == nil)
-        await ann.close()
-        await bob.close()
+        await ann.close(within: .seconds(60))
+        await bob.close(within: .seconds(60))
         #expect(await isComplete)
         try await running
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CommandLineTests {
     @Test func demoMeetsItsExpectations() async throws {
         let outcome = try await ToolProcess.run(["demo"])
