@@ -48,7 +48,7 @@ public final actor ByteStream {
         isRetired = true
         outbound.retire(Self.replaced)
         let connection = Connection(over: core, codec: codec)
-        connection.assumeIsolated { $0.adopt() }
+        connection.inbound.adopt()
         return connection
     }
 
