@@ -79,43 +79,19 @@ final class Gate: @unchecked Sendable {
 
 extension World {
     /// The two ends of a connection: the one that dialled and the one that was accepted.
-    func streams(
-        near: ConnectionOptions = ConnectionOptions(), far: ConnectionOptions = ConnectionOptions(), name: String = "streams"
+    func ends(
+        near: ConnectionOptions = ConnectionOptions(), far: ConnectionOptions = ConnectionOptions(), name: String = "ends"
     ) async throws -> (near: ByteStream, far: ByteStream) {
-        let acceptor = Acceptor(far)
-        let driver = network._driver.base
-        let listener = try await driver.listen(
-            .inMemory(name), on: driver.nextLoop(), dealingTo: driver.loops, options: SocketOptions(), sink: acceptor)
-        let stream = try await ByteStream.connect(to: .inMemory(name), on: network, options: near)
-        let accepted = try await acceptor.stream.value()
-        await listener.close()
-        return (stream, accepted)
+        try await streams(options: near, peer: far, name: name)
     }
 
-    /// As ``streams(near:far:name:)``, with a connection at the end that was accepted.
+    /// As ``ends(near:far:name:)``, with a connection at the end that was accepted.
     func connection<C: Codec>(
         _ codec: C, near: ConnectionOptions = ConnectionOptions(), far: ConnectionOptions = ConnectionOptions()
     ) async throws -> (peer: ByteStream, connection: Connection<C>) {
-        let (peer, stream) = try await streams(near: near, far: far)
+        let (peer, stream) = try await ends(near: near, far: far)
         return (peer, try await stream.framed(with: codec))
     }
-}
-
-/// Takes one connection as a bare stream.
-private final class Acceptor: ListenerSink {
-    let stream = OneShot<ByteStream>()
-    private let options: ConnectionOptions
-
-    init(_ options: ConnectionOptions) { self.options = options }
-
-    func accepted(_ transport: any Transport) {
-        let core = StreamCore(transport: transport, options: options)
-        let accepted = ByteStream(over: core)
-        core.start()
-        stream.succeed(accepted)
-    }
-
-    func acceptFailed(_ error: SocketError) { stream.fail(error) }
 }
 
 extension ConnectionOptions {
