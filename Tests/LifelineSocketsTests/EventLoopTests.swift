@@ -6,7 +6,7 @@ import Testing
 
 struct EventLoopTests {
     @Test func jobsOfForeignThreadsAllRunInOrder() async throws {
-        let group = EventLoopGroup(count: 1)
+        let group = EventLoops(count: 1)
         defer { withExtendedLifetime(group) {} }
         let loop = group.next()
         let seen = Mailbox<(Int, Int)>()
@@ -27,7 +27,7 @@ struct EventLoopTests {
     }
 
     @Test func aSleepingLoopIsWokenEachTime() async throws {
-        let group = EventLoopGroup(count: 1)
+        let group = EventLoops(count: 1)
         defer { withExtendedLifetime(group) {} }
         let loop = group.next()
         await withTaskGroup { group in
@@ -44,7 +44,7 @@ struct EventLoopTests {
 
     @Test func aLoopWithoutItsGroupRunsEverything() async throws {
         // Its thread ends again and again.
-        let loop = EventLoopGroup(count: 1).next()
+        let loop = EventLoops(count: 1).next()
         await withTaskGroup { group in
             for _ in 0..<3 {
                 group.addTask {
@@ -58,7 +58,7 @@ struct EventLoopTests {
     }
 
     @Test func anIdleLoopMakesNoTurn() async throws {
-        let group = EventLoopGroup(count: 1)
+        let group = EventLoops(count: 1)
         let loop = group.next()
         try await loop.perform {}
         // Something is watched, and a timer is far away.
@@ -73,7 +73,7 @@ struct EventLoopTests {
     }
 
     @Test func aLoopEndsWhenNothingIsLeftAndLateJobsRun() async throws {
-        var group: EventLoopGroup? = EventLoopGroup(count: 1)
+        var group: EventLoops? = EventLoops(count: 1)
         let gone = Watch(group?.next())
         do {
             let kept = try #require(group?.next())
@@ -94,7 +94,7 @@ struct EventLoopTests {
     }
 
     @Test func aLoopThatHoldsAConnectionOutlivesItsGroup() async throws {
-        var pair: Pair? = try await Pair(loops: EventLoopGroup(count: 1))
+        var pair: Pair? = try await Pair(loops: EventLoops(count: 1))
         let client = try await Stream(try #require(pair?.client))
         let server = try await Stream(try #require(pair?.server), echo: true)
         client.send("still here")
@@ -108,7 +108,7 @@ struct EventLoopTests {
     }
 
     @Test func timersFireInOrderAndNotEarly() async throws {
-        let group = EventLoopGroup(count: 1)
+        let group = EventLoops(count: 1)
         defer { withExtendedLifetime(group) {} }
         let loop = group.next()
         let fired = Mailbox<Int>()
@@ -131,7 +131,7 @@ struct EventLoopTests {
     }
 
     @Test func timersBelowAMillisecondDoNotSpin() async throws {
-        let group = EventLoopGroup(count: 1)
+        let group = EventLoops(count: 1)
         defer { withExtendedLifetime(group) {} }
         let loop = group.next()
         let fired = Mailbox<Void>()
@@ -148,7 +148,7 @@ struct EventLoopTests {
     }
 
     @Test func aHundredThousandTimers() async throws {
-        let group = EventLoopGroup(count: 1)
+        let group = EventLoops(count: 1)
         defer { withExtendedLifetime(group) {} }
         let loop = group.next()
         let count = 100_000
@@ -162,7 +162,7 @@ struct EventLoopTests {
 
     @Test func longJobsAreReported() async throws {
         let reports = Mailbox<Duration>()
-        let group = EventLoopGroup(count: 1, onLongJob: { reports.put($0) })
+        let group = EventLoops(count: 1, onLongJob: { reports.put($0) })
         let loop = group.next()
         await withTaskGroup { tasks in
             tasks.addTask(executorPreference: loop.tasks) {
@@ -174,7 +174,7 @@ struct EventLoopTests {
     }
 
     @Test func actorsAndTasksRunOnTheLoop() async throws {
-        let group = EventLoopGroup(count: 1)
+        let group = EventLoops(count: 1)
         defer { withExtendedLifetime(group) {} }
         let loop = group.next()
         let counter = Counter(on: loop)

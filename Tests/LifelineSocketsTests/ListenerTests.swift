@@ -6,7 +6,7 @@ import LifelineSockets
 import Testing
 
 struct ListenerTests {
-    private let driver = SystemDriver(EventLoopGroup(count: 2))
+    private let driver = SystemDriver(EventLoops(count: 2))
 
     private func listen(_ endpoint: Endpoint, _ sink: Sink = Sink(), options: SocketOptions = SocketOptions()) async throws -> any Listener
     {

@@ -9,7 +9,7 @@ import Testing
 struct ProcessWideTests {
     @Test func C54_noWayNotToConnectKeepsADescriptor() async {
         await #expect(processExitsWith: .success) {
-            let group = EventLoopGroup(count: 2)
+            let group = EventLoops(count: 2)
             let driver = SystemDriver(group)
             let hole = BlackHole()
             let refused = Raw.refusedPort()
@@ -49,7 +49,7 @@ struct ProcessWideTests {
 
     @Test func cancelledConnectsThatWouldSucceedKeepNothing() async {
         await #expect(processExitsWith: .success) {
-            let driver = SystemDriver(EventLoopGroup(count: 2))
+            let driver = SystemDriver(EventLoops(count: 2))
             let sink = Sink()
             let listener = try await driver.listen(
                 .tcp("127.0.0.1", 0), on: driver.nextLoop(), dealingTo: [], options: SocketOptions(), sink: sink)
@@ -74,7 +74,7 @@ struct ProcessWideTests {
 
     @Test func acceptingRestsWhenDescriptorsRunOut() async {
         await #expect(processExitsWith: .success) {
-            let group = EventLoopGroup(count: 1)
+            let group = EventLoops(count: 1)
             let driver = SystemDriver(group)
             let sink = Sink()
             let listener = try await driver.listen(
