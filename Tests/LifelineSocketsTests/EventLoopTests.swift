@@ -57,6 +57,20 @@ struct EventLoopTests {
         }
     }
 
+    @Test func nothingIsLostWhileTheThreadEnds() async throws {
+        let loop = EventLoops(count: 1).next()
+        let ran = Tally()
+        for _ in 0..<2_000 {
+            // Two arrivals, a moment apart: the second may come while the thread ends after the first.
+            await withTaskGroup { group in
+                for _ in 0..<2 {
+                    group.addTask { loop.submit { ran.add() } }
+                }
+            }
+        }
+        try await eventually { ran.count == 4_000 }
+    }
+
     @Test func anIdleLoopMakesNoTurn() async throws {
         let group = EventLoops(count: 1)
         let loop = group.next()
@@ -203,6 +217,13 @@ func after(_ delay: Duration) async throws {
     referee.submit { referee.arm(box.value.timer, at: referee.now.advanced(by: delay)) }
     try await done.value()
     withExtendedLifetime(timer) {}
+}
+
+private final class Tally: Sendable {
+    private let value = Atomic(0)
+
+    func add() { value.add(1, ordering: .relaxed) }
+    var count: Int { value.load(ordering: .relaxed) }
 }
 
 private actor Counter {

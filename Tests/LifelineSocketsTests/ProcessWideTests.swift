@@ -91,8 +91,10 @@ struct ProcessWideTests {
             #expect(try await sink.failures.next().code == .resourcesExhausted)
             let loop = try #require(group.loops.first)
             let turns = loop.turnCount
+            let start = referee.now
             for _ in 0..<3 { #expect(try await sink.failures.next().errno == EMFILE) }
             #expect(loop.turnCount - turns < 20)
+            #expect(start.duration(to: referee.now) > .milliseconds(250))
             limit = usual
             setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
             for _ in clients { try await sink.transports.next().close() }
