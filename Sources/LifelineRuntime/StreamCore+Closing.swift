@@ -17,6 +17,7 @@ extension StreamCore {
             return
         }
         if let done { closeWaiters.append(done) }
+        input.removeAll()
         if machine.phase == .closing {
             // A second close can only shorten the wait.
             deadlines[.linger] = min(deadlines[.linger], loop.now.advanced(by: limit))
@@ -56,6 +57,7 @@ extension StreamCore {
 
     /// Ends at once; what the kernel hasn't taken is lost, and then the peer is told by a reset. On the loop.
     package func closeNow(because reason: CloseReason = .closedHere) {
+        input.removeAll()
         perform(machine.closeNow(because: reason, losing: outbox.waitingBytes > 0))
     }
 
