@@ -122,7 +122,10 @@ struct UseTests {
             // Closing from inside the loop over frames, and in the middle of it.
             try await other.peer.write(Bytes("a\nb\nc\n"))
             var lines: [String] = []
-            async let closed: Void = { _ = try await other.peer.readAll(); await other.peer.close() }()
+            async let closed: Void = {
+                _ = try await other.peer.readAll()
+                await other.peer.close()
+            }()
             for try await line in other.connection.messages {
                 lines.append(line)
                 await other.connection.close()
