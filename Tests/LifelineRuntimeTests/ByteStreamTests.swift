@@ -66,7 +66,9 @@ struct ByteStreamTests {
         }
     }
 
-    @Test("what arrived before the end is there for a late reader, however it ended", arguments: [Ending.peerClose, .peerReset, .idleLimit])
+    @Test(
+        "what arrived before the end is there for a late reader, however it ended",
+        arguments: [Ending.peerClose, .peerReset, .idleLimit])
     func lateReader(ending: Ending) async throws {
         try await simulate { world in
             var options = ending.options
