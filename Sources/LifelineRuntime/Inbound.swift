@@ -40,7 +40,7 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
 
     /// Decoding goes on where it was left off. Nothing else has read meanwhile.
     private func resume() {
-        guard !isRetired, core.machine.receiving == .open else { return }
+        guard !isRetired, core.machine.reason == nil else { return }
         core.input.resume()
         let wasLeftOff = isDecodingLeftOff
         isDecodingLeftOff = false
@@ -51,21 +51,31 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
     /// Takes over a stream with what has arrived of it already.
     func adopt() {
         core.input.resume()
-        if core.machine.receiving == .open {
+        guard let reason = core.machine.reason else {
             isDecodingLeftOff = !core.input.isEmpty
             resume()
-        } else if let reason = core.machine.reason {
-            // It is over already: nothing more than what stands in the input can come.
-            var error: SocketError?
+            return
+        }
+        // It is over already: nothing more than what stands in the input can come.
+        var error = drainInput()
+        if error == nil, reason == .closedByPeer { error = streamInputEnded() }
+        inbox.end(error.map { .failed($0) } ?? reason)
+    }
+
+    /// Decodes all that stands in the input of a stream that is over, behind marked frames, too: no swap can come any more.
+    private func drainInput() -> SocketError? {
+        while true {
+            core.input.resume()
+            var failure: (any Error)?
             do {
                 try decoder._drain(&core.input, into: &decoded, upTo: .max)
-                handOver(from: 0, limit: .max)
-                if reason.isClean { error = streamInputEnded() }
-            } catch let failure {
-                handOver(from: 0, limit: .max)
-                error = SocketError(decoding: failure)
+            } catch {
+                failure = error
             }
-            inbox.end(error.map { .failed($0) } ?? reason)
+            let isMarked = core.input.isStopped
+            handOver(from: 0, limit: .max)
+            if let failure { return SocketError(decoding: failure) }
+            if !isMarked { return nil }
         }
     }
 

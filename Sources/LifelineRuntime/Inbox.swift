@@ -139,7 +139,8 @@ extension Inbox {
     package func take(for waiter: UInt64 = 0) -> Taken {
         if isTaking.exchange(true, ordering: .acquiring) { return .busy }
         defer { isTaking.store(false, ordering: .releasing) }
-        if let frame = front.popFirst() { return .frame(frame) }
+        // One that has waited has to give up its place, under the lock.
+        if waiter == 0, let frame = front.popFirst() { return .frame(frame) }
         switch refill(for: waiter) {
         case .filled: return front.popFirst().map { .frame($0) } ?? .nothing
         case .nothing: return .nothing
@@ -152,7 +153,7 @@ extension Inbox {
     package func takeAll(for waiter: UInt64 = 0) -> (frames: [Frame], taken: Taken) {
         if isTaking.exchange(true, ordering: .acquiring) { return ([], .busy) }
         defer { isTaking.store(false, ordering: .releasing) }
-        if !front.isEmpty { return (front.takeAll(), .nothing) }
+        if waiter == 0, !front.isEmpty { return (front.takeAll(), .nothing) }
         switch refill(for: waiter) {
         case .filled: return (front.takeAll(), .nothing)
         case .nothing: return ([], .nothing)
@@ -161,7 +162,7 @@ extension Inbox {
         }
     }
 
-    /// Fetches what has arrived. The caller holds `isTaking`, and `front` is empty.
+    /// Fetches what has arrived, if nothing is left of what was fetched before. The caller holds `isTaking`.
     @usableFromInline
     func refill(for caller: UInt64) -> Refill {
         front.recycle()
@@ -174,10 +175,12 @@ extension Inbox {
             }
             self.waiter = nil
         }
-        front.exchange(with: &back)
-        frontBytes = backBytes
-        frontCount = front.count
-        backBytes = 0
+        if front.isEmpty {
+            front.exchange(with: &back)
+            frontBytes = backBytes
+            frontCount = front.count
+            backBytes = 0
+        }
         let hasRoom: Bool =
             switch pause {
             case .full: frontBytes <= marks.low && frontCount <= maximumCount / 2
@@ -198,23 +201,30 @@ extension Inbox {
     func newWaiterID() -> UInt64 { waiterIDs.add(1, ordering: .relaxed).newValue }
 
     /// Waits in `continuation`, unless there is something to take at once.
+    ///
+    /// `isTaking` is held meanwhile: another call may have fetched frames since this one found none. It is let go of before anybody can
+    /// resume the continuation, so that the caller's next call doesn't meet it.
     @usableFromInline
     func park(_ id: UInt64, _ continuation: UnsafeContinuation<Void, any Error>) {
+        if isTaking.exchange(true, ordering: .acquiring) {
+            continuation.resume(throwing: Self.secondReader)
+            return
+        }
+        var answer: Result<Void, any Error>?
         lock.lock()
         if waiter != nil {
-            lock.unlock()
-            continuation.resume(throwing: Self.secondReader)
-        } else if !back.isEmpty || end != nil {
+            answer = .failure(Self.secondReader)
+        } else if !front.isEmpty || !back.isEmpty || end != nil {
             waiter = Waiter(id: id, continuation: nil)
-            lock.unlock()
-            continuation.resume()
+            answer = .success(())
         } else if withUnsafeCurrentTask(body: { $0?.isCancelled ?? false }) {
-            lock.unlock()
-            continuation.resume(throwing: CancellationError())
+            answer = .failure(CancellationError())
         } else {
             waiter = Waiter(id: id, continuation: continuation)
-            lock.unlock()
         }
+        isTaking.store(false, ordering: .releasing)
+        lock.unlock()
+        if let answer { continuation.resume(with: answer) }
     }
 
     /// Ends the wait called `id` with `error`, if it still waits. One that was woken takes its frame.
