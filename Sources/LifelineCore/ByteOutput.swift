@@ -120,6 +120,7 @@ public struct ByteOutput: ~Copyable {
     @usableFromInline
     mutating func grow(_ length: Int) {
         let larger = ByteStorage.make(capacity: Swift.max(used + length, 2 * capacity, firstCapacity, 112))
+        firstCapacity = 0
         if let start { larger.base.copyMemory(from: start, byteCount: used) }
         storage = larger
         start = larger.base
@@ -153,6 +154,10 @@ extension ByteOutput {
             self.parts = parts
         }
     }
+
+    /// The size of the block being written: what the next output's first block had better have.
+    @inlinable
+    package var blockCount: Int { used }
 
     /// Where writing stands now.
     @inlinable

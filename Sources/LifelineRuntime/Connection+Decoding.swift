@@ -3,7 +3,7 @@ package import LifelineCore
 // The loop's side: bytes become frames in the turn in which they arrive.
 extension Connection: StreamOwner, InboxProducer {
     package nonisolated func streamHasInput() {
-        assumeIsolated { $0.decode() }
+        assumeIsolated { _ = $0.decode() }
     }
 
     package nonisolated func streamInputEnded() -> SocketError? {
@@ -28,8 +28,8 @@ extension Connection: StreamOwner, InboxProducer {
         core.input.resume()
         let wasLeftOff = isDecodingLeftOff
         isDecodingLeftOff = false
-        if wasLeftOff { decode() }
-        if !isDecodingLeftOff { core.resumeReading() }
+        if wasLeftOff, decode() { return }
+        core.resumeReading()
     }
 
     /// Takes over a stream with what has arrived of it already.
@@ -53,35 +53,44 @@ extension Connection: StreamOwner, InboxProducer {
         }
     }
 
-    private func decode() {
-        if isDecodingLeftOff { return }
-        let before = core.input.count
-        let limit = max(1, inbox.room)
-        var failure: (any Error)?
-        do {
-            try decoder._drain(&core.input, into: &decoded, upTo: limit)
-        } catch {
-            failure = error
-        }
-        deliver(from: before - core.input.count, limit: limit)
-        if let failure {
-            core.violated(SocketError(decoding: failure))
+    /// Decodes what has arrived, as far as the inbox has room; true if it is full now, or the decoder has marked a frame.
+    private func decode() -> Bool {
+        if isDecodingLeftOff { return true }
+        while true {
+            let before = core.input.count
+            let limit = max(1, inbox.room)
+            var failure: (any Error)?
+            do {
+                try decoder._drain(&core.input, into: &decoded, upTo: limit)
+            } catch {
+                failure = error
+            }
+            let count = decoded.count
+            let isPaused = deliver(from: before - core.input.count, limit: limit)
+            if let failure {
+                core.violated(SocketError(decoding: failure))
+                return false
+            }
+            // A reader that waited has taken a frame: there is room for one more than it seemed.
+            if isPaused || count < limit { return isPaused }
         }
     }
 
-    /// Hands over what was decoded from `bytes` bytes.
-    private func deliver(from bytes: Int, limit: Int) {
+    /// Hands over what was decoded from `bytes` bytes; true if decoding has to pause.
+    @discardableResult
+    private func deliver(from bytes: Int, limit: Int) -> Bool {
         let count = decoded.count
         let isMarked = core.input.isStopped
         core.input.releaseIfEmpty()
         core.reportFindings()
-        guard count > 0 else { return }
+        guard count > 0 else { return false }
         core.noteFrames(count)
         let isPaused = inbox.add(&decoded, bytes: bytes, marked: isMarked)
         if isPaused {
             isDecodingLeftOff = isMarked || count >= limit
             core.pauseReading()
         }
+        return isPaused
     }
 
     /// The peer's stream is over: the codec says what the rest is worth.

@@ -79,7 +79,9 @@ extension Connection {
     /// Each access makes a fresh stream over the same frames: what one loop has left, a later one gets. When the reader stops, reading
     /// pauses at the inbox's high mark, and the peer has to wait. Ends after a clean end, or when the iterating task was cancelled
     /// between two frames; ``closeReason`` tells these apart. Throws the error that ended the connection otherwise.
+    @inlinable
     public nonisolated var messages: AsyncThrowingStream<C.Decoder.Frame, any Error> {
+        // Inlined, so that the closure specialises in the user's module.
         AsyncThrowingStream { try await self.next() }
     }
 

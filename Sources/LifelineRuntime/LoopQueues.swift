@@ -1,3 +1,5 @@
+package import LifelineCore
+
 /// The queues and the turn that every event loop has, whatever it polls.
 ///
 /// The proof behind `@unchecked`: `foreign` and `isAsleep` are guarded by `lock`; everything else is touched on the loop's thread only.
@@ -28,6 +30,7 @@ package final class LoopQueues: @unchecked Sendable {
     private var flushes: [any FlushTarget] = []
     private var runningFlushes: [any FlushTarget] = []
     package var timers = TimerQueue()
+    package let storages = StorageCache()
 
     package init() {}
 

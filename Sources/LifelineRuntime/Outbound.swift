@@ -79,14 +79,14 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
     /// As ``send(_:)``; the wait for a turn ends with ``SocketError/Code/timedOut`` at the limit.
     package nonisolated(nonsending) func send(_ frame: Encoder.Frame, within limit: Duration, on loop: any EventLoop) async throws {
         if try trySend(frame) { return }
-        try await outbox.takeTicket(timeOut: SocketError(timedOut: .write, after: limit)).value(within: limit, on: loop)
+        try await outbox.waitForTurn(within: limit, on: loop)
         try sendAdmitted(frame)
     }
 
     /// Waits for a turn, then encodes.
     @usableFromInline
     nonisolated(nonsending) func sendInTurn(_ frame: Encoder.Frame) async throws {
-        try await outbox.takeTicket(timeOut: nil).value()
+        try await outbox.waitForTurn()
         try sendAdmitted(frame)
     }
 

@@ -64,6 +64,13 @@ package final class Outbox: @unchecked Sendable {
         return true
     }
 
+    /// How many senders wait for their turn.
+    package var waitingSenders: Int {
+        lock.lock()
+        defer { unlock(needsFlush: false) }
+        return senders.count
+    }
+
     /// Bytes accepted and not in the kernel.
     package var waitingBytes: Int {
         lock.lock()
@@ -74,7 +81,19 @@ package final class Outbox: @unchecked Sendable {
 
 // Senders that wait.
 extension Outbox {
-    /// A place in the queue. Throws if the outbox has ended.
+    /// Waits for a turn to encode; ``admittedIsThrough()`` has to follow. A wait that is cancelled, or that ends at its limit, leaves no
+    /// place behind. Throws if the outbox has ended.
+    nonisolated(nonsending) func waitForTurn(within limit: Duration? = nil, on loop: (any EventLoop)? = nil) async throws {
+        let ticket = try takeTicket(timeOut: limit.map { SocketError(timedOut: .write, after: $0) })
+        do {
+            if let limit, let loop { try await ticket.value(within: limit, on: loop) } else { try await ticket.value() }
+        } catch {
+            giveBack(ticket)
+            throw error
+        }
+    }
+
+    /// A place among the senders; ``giveBack(_:)`` it if it fails. Throws if the outbox has ended.
     func takeTicket(timeOut: SocketError?) throws -> OneShot<Void> {
         let ticket = OneShot<Void>(timeOut: timeOut)
         lock.lock()
@@ -87,6 +106,13 @@ extension Outbox {
         unlock(needsFlush: false)
         admitNext()
         return ticket
+    }
+
+    func giveBack(_ ticket: OneShot<Void>) {
+        lock.lock()
+        if let place = senders.firstIndex(where: { $0 === ticket }) { senders.remove(at: place) }
+        isQueued = isAdmitting || !senders.isEmpty
+        unlock(needsFlush: false)
     }
 
     /// The sender that was admitted is through (or gave up): the next one's turn, if there is room.
@@ -134,7 +160,18 @@ extension Outbox {
         }
         flushers.append((target, done))
         unlock(needsFlush: false)
-        try await done.value(within: limit, on: loop)
+        do {
+            try await done.value(within: limit, on: loop)
+        } catch {
+            forget(done)
+            throw error
+        }
+    }
+
+    private func forget(_ flusher: OneShot<Void>) {
+        lock.lock()
+        flushers.removeAll { $0.done === flusher }
+        unlock(needsFlush: false)
     }
 
     /// A broadcast has waited for it in vain, and it hasn't drained to the low mark since.
@@ -168,7 +205,7 @@ extension Outbox {
         let size = buffer.count
         var regions: [Bytes] = []
         if size > 0 {
-            var taken = ByteOutput(expecting: min(size, 64 * 1024))
+            var taken = ByteOutput(expecting: min(buffer.blockCount, 64 * 1024))
             swap(&taken, &buffer)
             inFlight += size
             bytesAccepted &+= UInt64(size)

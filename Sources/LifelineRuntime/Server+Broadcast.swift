@@ -101,7 +101,8 @@ extension Server {
             do {
                 try await ticket.value()
             } catch {
-                // Cancelled, or the connection has ended.
+                // The limit, a cancellation, or the connection's end.
+                connection.core.outbox.giveBack(ticket)
                 return error is Expired ? .tooSlow(connection.core.outbox) : .skipped
             }
             return try parcel.postInTurn(to: connection) ? .accepted : .skipped

@@ -25,6 +25,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     let handshake: (@Sendable (ByteStream) async throws -> Void)?
     let loop: any EventLoop
     let registry = ConnectionRegistry<C>()
+    private let settings: StreamCore.Settings
     let queue: Inbox<Accepted>
 
     private let lock = Lock()
@@ -41,6 +42,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     ) {
         self.codec = codec
         self.options = options
+        settings = StreamCore.Settings(options.connection)
         self.tooBusy = tooBusy
         self.handshake = handshake
         self.loop = loop
@@ -53,7 +55,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     // The listener's side.
 
     func accepted(_ transport: any Transport) {
-        let core = StreamCore(transport: transport, options: options.connection)
+        let core = StreamCore(transport: transport, settings: settings)
         let start: Accepted.Start =
             handshake == nil ? .connection(Connection(over: core, codec: codec)) : .handshake(ByteStream(over: core))
         var connection: Connection<C>?

@@ -64,8 +64,7 @@ extension StreamCore {
     /// The last reference to the owner has gone: one try to write what is left, then the end. A close under way goes on. On the loop.
     package func abandon() {
         guard machine.phase == .live else { return }
-        isWriteBlocked = false
-        flush()
+        flushAll()
         closeNow()
     }
 

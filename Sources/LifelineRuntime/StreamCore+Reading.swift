@@ -38,7 +38,7 @@ extension StreamCore: TransportHandler, LoopNotice {
                 counters.bytesIn &+= UInt64(count)
                 lastHeard = loop.now
                 if machine.receiving == .open {
-                    input.append(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count]))
+                    input.append(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count]), using: loop.storages)
                     owner?.streamHasInput()
                     guard machine.phase != .closed else { return }
                 }

@@ -12,9 +12,17 @@ extension StreamCore: FlushTarget {
     }
 
     /// Writes what the outbox has, until it is empty, the kernel takes no more or the others must have their turn.
-    package func flush() {
+    package func flush() { write(atMost: Self.readBudget) }
+
+    /// As ``flush()``, without regard to the others: for the last words of a stream that nobody will ask again.
+    func flushAll() {
+        isWriteBlocked = false
+        write(atMost: .max)
+    }
+
+    private func write(atMost bound: Int) {
         guard machine.phase != .closed, machine.sending == .open || machine.sending == .finishing, !isWriteBlocked else { return }
-        var budget = Self.readBudget
+        var budget = bound
         while true {
             guard let more = outbox.exchange(written: unreported) else { return }  // The sender at it will ask again.
             unreported = 0

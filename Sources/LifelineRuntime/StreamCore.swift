@@ -18,7 +18,9 @@ package final class StreamCore: @unchecked Sendable {
     package let loop: any EventLoop
     package let transport: any Transport
     package let outbox: Outbox
-    package let options: ConnectionOptions
+    /// Shared by all connections of a server.
+    private let settings: Settings
+    package var options: ConnectionOptions { settings.options }
 
     package weak var owner: (any StreamOwner)?
     /// What has arrived and no decoder has taken.
@@ -58,14 +60,25 @@ package final class StreamCore: @unchecked Sendable {
     /// At most this much is read from one connection before the others have their turn.
     static let readBudget = 256 * 1024
 
-    package init(transport: any Transport, options: ConnectionOptions) {
+    /// Options in one block, for they are larger than all else that a connection keeps.
+    package final class Settings: Sendable {
+        let options: ConnectionOptions
+        package init(_ options: ConnectionOptions) { self.options = options }
+    }
+
+    package init(transport: any Transport, settings: Settings) {
+        let options = settings.options
         self.loop = transport.loop
         self.transport = transport
-        self.options = options
+        self.settings = settings
         outbox = Outbox(marks: options.outbox)
         opened = transport.loop.now
         lastHeard = opened
         outbox.core = self
+    }
+
+    package convenience init(transport: any Transport, options: ConnectionOptions) {
+        self.init(transport: transport, settings: Settings(options))
     }
 
     /// Begins to read. On the loop, once ``owner`` is set.

@@ -10,7 +10,7 @@ struct ByteStreamEndTests {
     @Test("C10: an end inside a read is told from one between reads, and the rest can still be read", arguments: seeds)
     func truncated(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
-            let (near, far) = try await world.streams()
+            let (near, far) = try await world.ends()
             try await near.write(Bytes("abc"))
             await near.finishSending()
             await world.settle()
@@ -32,7 +32,7 @@ struct ByteStreamEndTests {
     func endWhileWaiting(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
             for written in ["", "abc"] {
-                let (near, far) = try await world.streams()
+                let (near, far) = try await world.ends()
                 async let read = far.read(exactly: 5)
                 try await near.write(Bytes(written))
                 await world.settle()
@@ -54,7 +54,7 @@ struct ByteStreamEndTests {
     @Test("half-close in both orders: the other direction goes on until its own end", arguments: seeds)
     func halfClose(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
-            let (near, far) = try await world.streams()
+            let (near, far) = try await world.ends()
             try await near.write(Bytes("question"))
             await near.finishSending()
             #expect(await failure { try await near.write(Bytes("x")) }?.code == .closed)
@@ -73,7 +73,7 @@ struct ByteStreamEndTests {
     @Test("what the peer sent before its end stays readable when both directions are over", arguments: seeds)
     func readableAfterBothEnds(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
-            let (near, far) = try await world.streams()
+            let (near, far) = try await world.ends()
             try await near.write(Bytes("late reader"))
             await near.finishSending()
             await far.finishSending()
@@ -88,7 +88,7 @@ struct ByteStreamEndTests {
     @Test("what arrived before the limit for a half-open stream stays readable behind it", arguments: seeds)
     func readableAfterHalfOpenLimit(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
-            let (near, far) = try await world.streams()
+            let (near, far) = try await world.ends()
             try await near.write(Bytes("late"))
             await near.finishSending()
             try await world.advance(by: .seconds(61))
@@ -101,7 +101,7 @@ struct ByteStreamEndTests {
     @Test("what arrived before a reset is readable, then the reset is thrown", arguments: seeds)
     func readableBeforeReset(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
-            let (near, far) = try await world.streams()
+            let (near, far) = try await world.ends()
             try await near.write(Bytes("before"))
             try await near.flush()
             try await near.write(Bytes("lost"))
@@ -121,7 +121,7 @@ struct ByteStreamEndTests {
         try await simulate(seed: seed) { world in
             var options = ConnectionOptions()
             options.inbox = Marks(high: 5_000)
-            let (near, far) = try await world.streams(far: options)
+            let (near, far) = try await world.ends(far: options)
             try await near.write(block(size))
             async let isDone = near.close(within: .seconds(100))
             try await world.advance(by: .seconds(10))
@@ -136,7 +136,7 @@ struct ByteStreamEndTests {
     func closedHere(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
             for isGraceful in [true, false] {
-                let (near, far) = try await world.streams()
+                let (near, far) = try await world.ends()
                 async let read = far.read(atMost: 1)
                 await world.settle()
                 if isGraceful { await far.close(within: .seconds(1)) } else { far.closeNow() }
@@ -147,7 +147,7 @@ struct ByteStreamEndTests {
                 #expect(await failure { try await far.write(Bytes("x")) }?.code == .closed)
                 #expect(try await near.read(atMost: 1) == nil)
 
-                let (second, unread) = try await world.streams()
+                let (second, unread) = try await world.ends()
                 try await second.write(Bytes("unread"))
                 await world.settle()
                 if isGraceful { await unread.close(within: .zero) } else { unread.closeNow() }
@@ -160,7 +160,7 @@ struct ByteStreamEndTests {
     @Test("C32: what was written before a graceful close arrives, and then the end", arguments: seeds)
     func closeDelivers(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
-            let (near, far) = try await world.streams(near: .pipes(of: 4096))
+            let (near, far) = try await world.ends(near: .small(4096))
             async let isDone: Bool = {
                 try await near.write(block(1 << 20))
                 return await near.close()
@@ -179,7 +179,7 @@ struct ByteStreamEndTests {
     @Test("C42: when the last reference goes, what was written arrives, then the end; nothing leaks", arguments: seeds)
     func lastReference(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
-            let (near, far) = try await world.streams()
+            let (near, far) = try await world.ends()
             var dropped: ByteStream? = near
             weak let core = near.core
             try await dropped?.write(Bytes("last words"))
@@ -196,7 +196,7 @@ struct ByteStreamEndTests {
     func lastReferenceWithLoss(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
             let far = try await {
-                let (near, far) = try await world.streams(near: .pipes(of: 100))
+                let (near, far) = try await world.ends(near: .small(100))
                 try await near.write(block(1_000))
                 return far
             }()

@@ -10,7 +10,7 @@ struct ByteStreamLimitTests {
     @Test("a read ends at its limit, to the nanosecond, and the stream goes on with every byte", arguments: seeds)
     func readLimit(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
-            let (near, far) = try await world.streams()
+            let (near, far) = try await world.ends()
             try await near.write(Bytes("abc"))
             let error = await failure { try await far.read(exactly: 5, within: .milliseconds(250)) }
             #expect(error?.code == .timedOut)
@@ -34,9 +34,9 @@ struct ByteStreamLimitTests {
     @Test("at the limit the extension is asked, with the time and the bytes so far", arguments: seeds)
     func extending(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
-            let (near, far) = try await world.streams()
+            let (near, far) = try await world.ends()
             try await world.advance(by: .seconds(7))
-            let asked = Notes<String>()
+            let asked = Log<String>()
             let extending: ReadExtension = { elapsed, received in
                 asked.add("\(elapsed) \(received)")
                 return received >= 4 ? nil : .milliseconds(300)
@@ -48,7 +48,7 @@ struct ByteStreamLimitTests {
             try await near.write(Bytes("cd"))
             #expect(await error?.phase == .read)
             #expect(world.now == .milliseconds(8_300))
-            #expect(asked.all == ["1.0 seconds 2", "1.3 seconds 4"])
+            #expect(asked.entries == ["1.0 seconds 2", "1.3 seconds 4"])
             #expect(try await far.read(exactly: 4) == Bytes("abcd"))
 
             // More time that is none ends it, too; a read in time isn't asked about.
@@ -64,7 +64,7 @@ struct ByteStreamLimitTests {
     @Test("the progress of a read is told while it waits", arguments: seeds)
     func progress(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
-            let (near, far) = try await world.streams()
+            let (near, far) = try await world.ends()
             #expect(await far.readProgress == nil)
             async let read = far.read(exactly: 1_000)
             await world.settle()
@@ -85,9 +85,9 @@ struct ByteStreamLimitTests {
         try await simulate(seed: seed) { world in
             var options = ConnectionOptions()
             options.inbox = Marks(high: 1000, low: 500)
-            var near = ConnectionOptions.pipes(of: 200)
+            var near = ConnectionOptions.small(200)
             near.outbox = Marks(high: 300)
-            let streams = try await world.streams(near: near, far: options)
+            let streams = try await world.ends(near: near, far: options)
             let total = 100_000
             try await withThrowingTaskGroup { group in
                 group.addTask {
@@ -124,9 +124,9 @@ struct ByteStreamLimitTests {
         try await simulate(seed: seed) { world in
             var deaf = ConnectionOptions()
             deaf.inbox = Marks(high: 1)
-            var options = ConnectionOptions.pipes(of: 100)
+            var options = ConnectionOptions.small(100)
             options.outbox = Marks(high: 1000, low: 500)
-            let (near, far) = try await world.streams(near: options, far: deaf)
+            let (near, far) = try await world.ends(near: options, far: deaf)
             try await near.write(block(5_000, of: 1))
             let error = await failure { try await near.write(block(10, of: 2), within: .seconds(2)) }
             #expect(error?.code == .timedOut)
@@ -149,7 +149,7 @@ struct ByteStreamLimitTests {
         try await simulate(seed: seed) { world in
             var deaf = ConnectionOptions()
             deaf.inbox = Marks(high: 1)
-            let (near, far) = try await world.streams(near: .pipes(of: 64 * 1024), far: deaf)
+            let (near, far) = try await world.ends(near: .small(64 * 1024), far: deaf)
             try await withThrowingTaskGroup { group in
                 for number in 0..<100 {
                     group.addTask { try await near.write(block(100_000, of: UInt8(number))) }

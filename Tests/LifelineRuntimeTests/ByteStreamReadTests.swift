@@ -10,7 +10,7 @@ struct ByteStreamReadTests {
     @Test("read(atMost:) takes what is there, no more than asked for, and waits for the first byte", arguments: seeds)
     func atMost(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
-            let (near, far) = try await world.streams()
+            let (near, far) = try await world.ends()
             try await near.write(Bytes("abcdef"))
             await world.settle()
             #expect(try await far.read(atMost: 4) == Bytes("abcd"))
@@ -29,7 +29,7 @@ struct ByteStreamReadTests {
     @Test("read(exactly:) collects, and read(until:) finds a delimiter wherever it is split", arguments: 0...14)
     func splits(place: Int) async throws {
         try await simulate(seed: UInt64(place)) { world in
-            let (near, far) = try await world.streams()
+            let (near, far) = try await world.ends()
             let wire = Bytes("abc--d-e---end")
             async let reads = (
                 far.read(exactly: 2), far.read(until: Bytes("--"), limit: 10), far.read(until: Bytes("---"), limit: 3), far.read(exactly: 3)
@@ -49,7 +49,7 @@ struct ByteStreamReadTests {
     @Test("C05: a line, then three bytes, then a line, with nothing decoded ahead", arguments: 0...15)
     func c05LineThenLengthThenLine(place: Int) async throws {
         try await simulate(seed: UInt64(place)) { world in
-            let (near, far) = try await world.streams()
+            let (near, far) = try await world.ends()
             let wire = Bytes("len3\r\nABCdone\r\n")
             try await near.write(wire.slice(0..<place))
             async let first = far.read(with: .lines)
@@ -65,7 +65,7 @@ struct ByteStreamReadTests {
     @Test("C12: single frames of any codec: a line, a length-prefixed frame, a line", arguments: seeds)
     func singleFrames(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
-            let (near, far) = try await world.streams()
+            let (near, far) = try await world.ends()
             try await near.write("one", with: .lines)
             try await near.write(Bytes("two\n"), with: .lengthPrefixed(UInt64.self))
             try await near.write("three", with: .lines)
@@ -87,7 +87,7 @@ struct ByteStreamReadTests {
     @Test("C07: a delimiter right at the limit is found, one byte later is too late, and every byte stays", arguments: [1, 3])
     func untilLimit(step: Int) async throws {
         try await simulate { world in
-            let (near, far) = try await world.streams()
+            let (near, far) = try await world.ends()
             func write(_ text: String) async throws {
                 var rest = Bytes(text)
                 while !rest.isEmpty {
@@ -116,7 +116,7 @@ struct ByteStreamReadTests {
     @Test("odd arguments are a misuse or nothing, never a trap")
     func arguments() async throws {
         try await simulate { world in
-            let (near, far) = try await world.streams()
+            let (near, far) = try await world.ends()
             #expect(await failure { try await far.read(exactly: -1) }?.code == .misuse)
             #expect(await failure { try await far.read(until: Bytes(), limit: 1) }?.code == .misuse)
             #expect(try await far.read(exactly: 0) == Bytes())
@@ -131,7 +131,7 @@ struct ByteStreamReadTests {
     @Test("a second read while one waits is a misuse and takes nothing", arguments: seeds)
     func secondRead(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
-            let (near, far) = try await world.streams()
+            let (near, far) = try await world.ends()
             async let first = far.read(exactly: 3)
             await world.settle()
             #expect(await failure { try await far.read(atMost: 1) }?.code == .misuse)
@@ -144,7 +144,7 @@ struct ByteStreamReadTests {
     @Test("C45: a cancelled read loses no byte, whenever it is cancelled", arguments: 0...6, [1, 2, 3])
     func cancelled(written: Int, seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
-            let (near, far) = try await world.streams()
+            let (near, far) = try await world.ends()
             let wire = Bytes("abcdef")
             let result = try await withThrowingTaskGroup { group in
                 group.addTask { try await far.read(exactly: 6) }
@@ -171,7 +171,7 @@ struct ByteStreamReadTests {
     @Test("C45: a cancelled read of a frame whose decoder has taken a part of it loses no byte")
     func cancelledInsideADecoder() async throws {
         try await simulate { world in
-            let (near, far) = try await world.streams()
+            let (near, far) = try await world.ends()
             await withThrowingTaskGroup { group in
                 group.addTask { try await far.read(with: Greedy()) }
                 try? await near.write(Bytes("abc"))
@@ -190,13 +190,13 @@ struct ByteStreamReadTests {
     @Test("what a decoder reports beside frames is counted and told, once")
     func findings() async throws {
         try await simulate { world in
-            let findings = Notes<Finding>()
+            let findings = Log<Finding>()
             var options = ConnectionOptions()
             options.onFinding = { findings.add($0) }
-            let (near, far) = try await world.streams(far: options)
+            let (near, far) = try await world.ends(far: options)
             try await near.write(Bytes("much too long\n"))
             await world.settle()
-            #expect(findings.all.isEmpty)
+            #expect(findings.entries.isEmpty)
             await #expect(throws: CancellationError.self) {
                 try await withThrowingTaskGroup { group in
                     // A read that comes to nothing has noticed nothing.
@@ -209,7 +209,7 @@ struct ByteStreamReadTests {
             async let line = far.read(with: .lines(max: 4, overlong: .drop))
             try await near.write(Bytes("too long\nok\n"))
             #expect(try await line == "ok")
-            #expect(findings.all == [Finding(.droppedFrame, byteCount: 13), Finding(.droppedFrame, byteCount: 8)])
+            #expect(findings.entries == [Finding(.droppedFrame, byteCount: 13), Finding(.droppedFrame, byteCount: 8)])
             #expect(await far.info.findings == 2)
         }
     }

@@ -37,18 +37,6 @@ func failure<R: Sendable>(sourceLocation: SourceLocation = #_sourceLocation, of 
 /// `count` times the same byte; without a generic step per byte, which is slow in debug builds.
 func block(_ count: Int, of byte: UInt8 = 7) -> Bytes { Bytes([UInt8](repeating: byte, count: count)) }
 
-/// What several tasks note, in order.
-///
-/// The proof behind `@unchecked`: the notes are guarded by `lock`.
-final class Notes<Note: Sendable>: @unchecked Sendable {
-    private let lock = Lock()
-    private var notes: [Note] = []
-
-    var all: [Note] { lock.withLock { notes } }
-    var count: Int { lock.withLock { notes.count } }
-    func add(_ note: Note) { lock.withLock { notes.append(note) } }
-}
-
 /// Something that is waited for even by a cancelled task.
 ///
 /// The proof behind `@unchecked`: the state is guarded by `lock`.
@@ -79,51 +67,18 @@ final class Gate: @unchecked Sendable {
 
 extension World {
     /// The two ends of a connection: the one that dialled and the one that was accepted.
-    func streams(
-        near: ConnectionOptions = ConnectionOptions(), far: ConnectionOptions = ConnectionOptions(), name: String = "streams"
+    func ends(
+        near: ConnectionOptions = ConnectionOptions(), far: ConnectionOptions = ConnectionOptions()
     ) async throws -> (near: ByteStream, far: ByteStream) {
-        let acceptor = Acceptor(far)
-        let driver = network._driver.base
-        let listener = try await driver.listen(
-            .inMemory(name), on: driver.nextLoop(), dealingTo: driver.loops, options: SocketOptions(), sink: acceptor)
-        let stream = try await ByteStream.connect(to: .inMemory(name), on: network, options: near)
-        let accepted = try await acceptor.stream.value()
-        await listener.close()
-        return (stream, accepted)
+        let (near, far) = try await streams(options: near, peer: far)
+        return (near, far)
     }
 
-    /// As ``streams(near:far:name:)``, with a connection at the end that was accepted.
+    /// As ``ends(near:far:)``, with a connection at the end that was accepted.
     func connection<C: Codec>(
         _ codec: C, near: ConnectionOptions = ConnectionOptions(), far: ConnectionOptions = ConnectionOptions()
     ) async throws -> (peer: ByteStream, connection: Connection<C>) {
-        let (peer, stream) = try await streams(near: near, far: far)
+        let (peer, stream) = try await ends(near: near, far: far)
         return (peer, try await stream.framed(with: codec))
-    }
-}
-
-/// Takes one connection as a bare stream.
-private final class Acceptor: ListenerSink {
-    let stream = OneShot<ByteStream>()
-    private let options: ConnectionOptions
-
-    init(_ options: ConnectionOptions) { self.options = options }
-
-    func accepted(_ transport: any Transport) {
-        let core = StreamCore(transport: transport, options: options)
-        let accepted = ByteStream(over: core)
-        core.start()
-        stream.succeed(accepted)
-    }
-
-    func acceptFailed(_ error: SocketError) { stream.fail(error) }
-}
-
-extension ConnectionOptions {
-    /// The defaults with pipes of `capacity` bytes.
-    static func pipes(of capacity: Int) -> ConnectionOptions {
-        var options = ConnectionOptions()
-        options.socket.sendBuffer = capacity
-        options.socket.receiveBuffer = capacity
-        return options
     }
 }
