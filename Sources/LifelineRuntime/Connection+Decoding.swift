@@ -12,7 +12,6 @@ extension Connection: StreamOwner, InboxProducer {
 
     package nonisolated func streamReadingEnded(_ reason: CloseReason) {
         inbox.end(reason)
-        // Nobody decodes it any more.
         core.input.removeAll()
     }
 
@@ -24,7 +23,7 @@ extension Connection: StreamOwner, InboxProducer {
 
     /// Decoding goes on where it was left off. Nothing else has read meanwhile.
     func resumeDecoding() {
-        guard !isRetired, core.machine.receiving == .open else { return }
+        guard !isRetired, core.machine.reason == nil else { return }
         core.input.resume()
         let wasLeftOff = isDecodingLeftOff
         isDecodingLeftOff = false
@@ -35,21 +34,31 @@ extension Connection: StreamOwner, InboxProducer {
     /// Takes over a stream with what has arrived of it already.
     func adopt() {
         core.input.resume()
-        if core.machine.receiving == .open {
+        guard let reason = core.machine.reason else {
             isDecodingLeftOff = !core.input.isEmpty
             resumeDecoding()
-        } else if let reason = core.machine.reason {
-            // It is over already: nothing more than what stands in the input can come.
-            var error: SocketError?
+            return
+        }
+        // It is over already: nothing more than what stands in the input can come.
+        var error = drainInput()
+        if error == nil, reason == .closedByPeer { error = decodeRest() }
+        inbox.end(error.map { .failed($0) } ?? reason)
+    }
+
+    /// Decodes all that stands in the input of a stream that is over, behind marked frames, too: no swap can come any more.
+    private func drainInput() -> SocketError? {
+        while true {
+            core.input.resume()
+            var failure: (any Error)?
             do {
                 try decoder._drain(&core.input, into: &decoded, upTo: .max)
-                deliver(from: 0, limit: .max)
-                if reason.isClean { error = decodeRest() }
-            } catch let failure {
-                deliver(from: 0, limit: .max)
-                error = SocketError(decoding: failure)
+            } catch {
+                failure = error
             }
-            inbox.end(error.map { .failed($0) } ?? reason)
+            let isMarked = core.input.isStopped
+            deliver(from: 0, limit: .max)
+            if let failure { return SocketError(decoding: failure) }
+            if !isMarked { return nil }
         }
     }
 

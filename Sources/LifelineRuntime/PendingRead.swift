@@ -31,7 +31,8 @@ final class FrameRead<D: FrameDecoder>: PendingRead {
             var frame = try decoder.decode(from: &rest)
             if frame == nil, let end {
                 if let error = end.error { throw error }
-                frame = try decoder.finish(&rest)
+                // Only the peer's own end can have cut a frame.
+                if end == .closedByPeer { frame = try decoder.finish(&rest) }
                 if frame == nil {
                     result.succeed(nil)
                     return

@@ -107,7 +107,8 @@ package final class StreamCore: @unchecked Sendable {
             deadlines[.halfOpen] = loop.now.advanced(by: limit)
         }
         if actions.contains(.armLinger) {
-            deadlines[.linger] = loop.now.advanced(by: lingerLimit ?? options.lingerLimit)
+            // A limit that runs already may only become shorter.
+            deadlines[.linger] = min(deadlines[.linger], loop.now.advanced(by: lingerLimit ?? options.lingerLimit))
         }
         if actions.contains(.discardInput) {
             input.removeAll()
@@ -136,6 +137,10 @@ package final class StreamCore: @unchecked Sendable {
         deadlines = Deadlines()
         rearm()
         timer = nil
+        switch machine.reason {
+        case .closedByPeer, .failed: break  // What arrived before the end is still there for a late reader.
+        default: input.removeAll()
+        }
         finalTCPInfo = transport.tcpInfo
         transport.close(reset: reset)
         let waiters = closeWaiters

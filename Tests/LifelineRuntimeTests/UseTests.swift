@@ -123,7 +123,8 @@ struct UseTests {
             try await other.peer.write(Bytes("a\nb\nc\n"))
             var lines: [String] = []
             async let closed: Void = {
-                _ = try await other.peer.readAll(); await other.peer.close()
+                _ = try await other.peer.readAll()
+                await other.peer.close()
             }()
             for try await line in other.connection.messages {
                 lines.append(line)
