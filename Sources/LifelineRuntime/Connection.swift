@@ -23,6 +23,8 @@ public final actor Connection<C: Codec> {
     @exclusivity(unchecked) var decoded = FrameQueue<C.Decoder.Frame>()
     /// Bytes stand in the input that could be decoded on.
     var isDecodingLeftOff = false
+    /// The stream was over already when this connection took it.
+    var wasOver = false
     /// Another connection has taken the stream over.
     var isRetired = false
 
