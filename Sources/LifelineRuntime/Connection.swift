@@ -134,7 +134,8 @@ extension Connection {
     /// the wait.
     ///
     /// A cancelled call closes at once.
-    /// - Returns: true if the peer has ended its side after this one: it has seen everything. False if the limit or a failure came first.
+    /// - Returns: true if both sides have ended in good order; the peer has seen everything then, unless it had ended its own side before
+    ///   (see ``closeReason``) and may have left since. False if the limit or a failure came first.
     @discardableResult
     public nonisolated(nonsending) func close(within limit: Duration = .seconds(5)) async -> Bool {
         await core.closeGracefully(within: limit, by: self)

@@ -179,28 +179,38 @@ extension Inbox {
     func newWaiterID() -> UInt64 { waiterIDs.add(1, ordering: .relaxed).newValue }
 
     /// Waits in `continuation`, unless there is something to say at once.
+    ///
+    /// `isTaking` is held meanwhile: another call may have fetched frames since this one found none. It is let go of before anybody can
+    /// resume the continuation, so that the caller's next call doesn't meet it.
     @usableFromInline
     func park(_ id: UInt64, _ continuation: UnsafeContinuation<Frame?, any Error>) {
+        if isTaking.exchange(true, ordering: .acquiring) {
+            continuation.resume(throwing: Self.secondReader)
+            return
+        }
+        if let frame = front.popFirst() {
+            isTaking.store(false, ordering: .releasing)
+            continuation.resume(returning: frame)
+            return
+        }
+        var answer: Result<Frame?, any Error>?
         lock.lock()
         if waiter != nil {
-            lock.unlock()
-            continuation.resume(throwing: Self.secondReader)
+            answer = .failure(Self.secondReader)
         } else if !back.isEmpty {
-            let frame = back.popFirst()
+            answer = .success(back.popFirst())
             if back.isEmpty { backBytes = 0 }
             back.recycle()
-            lock.unlock()
-            continuation.resume(returning: frame)
         } else if let end {
-            lock.unlock()
-            if let error = end.error { continuation.resume(throwing: error) } else { continuation.resume(returning: nil) }
+            answer = end.error.map { .failure($0) } ?? .success(nil)
         } else if withUnsafeCurrentTask(body: { $0?.isCancelled ?? false }) {
-            lock.unlock()
-            continuation.resume(throwing: CancellationError())
+            answer = .failure(CancellationError())
         } else {
             waiter = (id, continuation)
-            lock.unlock()
         }
+        isTaking.store(false, ordering: .releasing)
+        lock.unlock()
+        if let answer { continuation.resume(with: answer) }
     }
 
     /// Ends the wait called `id` with `error`, if it still waits.

@@ -95,6 +95,28 @@ struct UseTests {
         }
     }
 
+    @Test("C132: one connection reads only so much in a turn, however much is there")
+    func readBudget() async throws {
+        try await simulate(loops: 1) { world in
+            var options = ConnectionOptions()
+            options.inbox = Marks(high: 100_000_000)
+            options.socket.receiveBuffer = 8_000_000
+            var peerOptions = ConnectionOptions()
+            peerOptions.outbox = Marks(high: 100_000_000)
+            let (stream, peer) = try await world.streams(options: options, peer: peerOptions)
+            try await peer.write(pattern(4_000_000))
+            peer.core.flushAll()
+            let connection = try await stream.framed(with: .raw)
+            var total = 0
+            while total < 4_000_000, let batch = try await connection.inbox.nextBatch() {
+                let size = batch.reduce(0) { $0 + $1.count }
+                total += size
+                #expect(size <= 512 * 1024)
+            }
+            #expect(total == 4_000_000)
+        }
+    }
+
     @Test("C141: wrong use is an error or nothing, never a trap or a deadlock")
     func wrongUse() async throws {
         try await simulate { world in
