@@ -186,6 +186,13 @@ extension ByteOutput {
         }
     }
 
+    /// All that was written, if it stands in one run; nil, and nothing taken, if not.
+    package mutating func takeRun() -> Bytes? {
+        guard sealed.isEmpty else { return nil }
+        storage?.header.count = used
+        return Bytes(storage: storage, offset: 0, count: used)
+    }
+
     /// All that was written, as the runs it stands in; the output is empty then.
     package consuming func takeRegions() -> [Bytes] {
         if sealed.isEmpty {

@@ -19,14 +19,7 @@ public final actor Connection<C: Codec> {
     nonisolated package let core: StreamCore
     nonisolated let codec: C
 
-    @exclusivity(unchecked) var decoder: C.Decoder
-    @exclusivity(unchecked) var decoded = FrameQueue<C.Decoder.Frame>()
-    /// Bytes stand in the input that could be decoded on.
-    var isDecodingLeftOff = false
-    /// The stream was over already when this connection took it.
-    var wasOver = false
-    /// Another connection has taken the stream over.
-    var isRetired = false
+    nonisolated let inbound: Inbound<C.Decoder>
 
     /// The event loop.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { core.loop.asUnownedSerialExecutor() }
@@ -35,16 +28,14 @@ public final actor Connection<C: Codec> {
     package init(over core: StreamCore, codec: C) {
         self.core = core
         self.codec = codec
-        decoder = codec.makeDecoder()
-        inbox = Inbox(marks: core.options.inbox, frames: core.options.inboxFrames)
+        inbound = Inbound(core: core, decoder: codec.makeDecoder())
+        inbox = inbound.inbox
         outbound = Outbound(outbox: core.outbox, encoder: codec.makeEncoder())
         core.loop.join()
-        core.owner = self
-        inbox.producer = self
     }
 
     isolated deinit {
-        if !isRetired { core.abandon() }
+        if !inbound.isRetired { core.abandon() }
         core.loop.leave()
     }
 
@@ -126,7 +117,7 @@ extension Connection {
     ///
     /// The connection ends when the peer ends its side, too.
     public func finishSending() {
-        if !isRetired { core.finishSending() }
+        if !inbound.isRetired { core.finishSending() }
     }
 
     /// Closes in good order: sends what was accepted, ends this side, and reads on (throwing the bytes away) until the peer has ended
@@ -138,12 +129,12 @@ extension Connection {
     ///   (see ``closeReason``) and may have left since. False if the limit or a failure came first.
     @discardableResult
     public nonisolated(nonsending) func close(within limit: Duration = .seconds(5)) async -> Bool {
-        await core.closeGracefully(within: limit, by: self)
+        await core.closeGracefully(within: limit, by: inbound)
     }
 
     /// Closes at once. What the kernel hasn't taken yet is lost, and the peer is told so by a reset. Returns before it is done; calling
     /// it again is harmless.
     public nonisolated func closeNow() {
-        core.closeNowFromAnywhere(by: self)
+        core.closeNowFromAnywhere(by: inbound)
     }
 }

@@ -8,6 +8,8 @@ package protocol EventLoop: SerialExecutor {
     var tasks: any TaskExecutor { get }
     /// The present. On the loop's own thread it may be as old as the turn.
     var now: LoopTime { get }
+    /// The time of the turn, without a look at the clock or the thread. On the loop only.
+    var turnTime: LoopTime { get }
     /// Whether the calling thread is this loop's.
     var isCurrent: Bool { get }
     /// What the loop's connections read into. On the loop only.

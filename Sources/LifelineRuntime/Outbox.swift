@@ -93,7 +93,7 @@ extension Outbox {
         }
     }
 
-    /// A place among the senders; ``giveBack(_:)`` it if it fails. Throws if the outbox has ended.
+    /// A place in the queue of senders. Who gives up has to give it back.
     func takeTicket(timeOut: SocketError?) throws -> OneShot<Void> {
         let ticket = OneShot<Void>(timeOut: timeOut)
         lock.lock()
@@ -193,7 +193,7 @@ extension Outbox {
     /// Reports `written` bytes and takes what has been appended since. Nil if a sender holds the lock: it will schedule a flush.
     ///
     /// Empty means that all is written; the next append schedules a flush.
-    func exchange(written: Int) -> [Bytes]? {
+    func exchange(written: Int) -> WriteQueue? {
         if !lock.tryLock() {
             isWanted.store(true, ordering: .sequentiallyConsistent)
             // The sender may have let go in between, without seeing that it is wanted.
@@ -203,13 +203,11 @@ extension Outbox {
         inFlight -= written
         bytesWritten &+= UInt64(written)
         let size = buffer.count
-        var regions: [Bytes] = []
+        var taken = WriteQueue()
         if size > 0 {
-            var taken = ByteOutput(expecting: min(buffer.blockCount, 64 * 1024))
-            swap(&taken, &buffer)
+            taken = takeBuffer()
             inFlight += size
             bytesAccepted &+= UInt64(size)
-            regions = taken.takeRegions()
         } else if inFlight == 0 {
             isScheduled = false
         }
@@ -225,7 +223,14 @@ extension Outbox {
         if isWanted.exchange(false, ordering: .sequentiallyConsistent) { core?.scheduleFlush() }
         for done in doneFlushers { done.succeed(()) }
         if mustAdmit { admitNext() }
-        return regions
+        return taken
+    }
+
+    /// Under the lock.
+    private func takeBuffer() -> WriteQueue {
+        var output = ByteOutput(expecting: min(buffer.blockCount, 64 * 1024))
+        swap(&output, &buffer)
+        return WriteQueue(output)
     }
 
     /// Sends fail from now on, and those that wait. What was accepted stays unless `dropping`. The first error stays.

@@ -101,7 +101,7 @@ extension Server {
             do {
                 try await ticket.value()
             } catch {
-                // The limit, a cancellation, or the connection's end.
+                // Cancelled, or the connection has ended.
                 connection.core.outbox.giveBack(ticket)
                 return error is Expired ? .tooSlow(connection.core.outbox) : .skipped
             }

@@ -71,7 +71,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
         core.start()
         var arrivals = FrameQueue<Accepted>()
         arrivals.append(Accepted(id: id, core: core, start: start))
-        if queue.add(&arrivals, bytes: 1, marked: false) { lock.withLock { listener }?.pause() }
+        if queue.add(&arrivals, bytes: 1, marked: false).isPaused { lock.withLock { listener }?.pause() }
         if let late = arrivals.popFirst() {
             // The queue has ended meanwhile: nobody will take it.
             closeUnserved(late)

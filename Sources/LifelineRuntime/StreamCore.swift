@@ -25,29 +25,29 @@ package final class StreamCore: @unchecked Sendable {
     package weak var owner: (any StreamOwner)?
     /// What has arrived and no decoder has taken.
     @exclusivity(unchecked) package var input = ByteInput()
-    package var counters = Counters()
+    @exclusivity(unchecked) package var counters = Counters()
 
-    var machine = StreamMachine()
+    @exclusivity(unchecked) var machine = StreamMachine()
     /// False while the owner has no room.
-    var isReading = true
+    @exclusivity(unchecked) var isReading = true
     /// The transport was readable when reading was left off.
-    var isReadDue = false
-    var isReadPosted = false
+    @exclusivity(unchecked) var isReadDue = false
+    @exclusivity(unchecked) var isReadPosted = false
     /// Taken from the outbox and not written.
-    var regions: ArraySlice<Bytes> = []
+    @exclusivity(unchecked) var unwritten = WriteQueue()
     /// Written and not reported to the outbox yet.
-    var unreported = 0
-    var isWriteBlocked = false
-    var writeError: SocketError?
-    var deadlines = Deadlines()
-    var timer: LoopTimer?
-    var timerTime = LoopTime.never
-    var closeWaiters: [OneShot<Bool>] = []
+    @exclusivity(unchecked) var unreported = 0
+    @exclusivity(unchecked) var isWriteBlocked = false
+    @exclusivity(unchecked) var writeError: SocketError?
+    @exclusivity(unchecked) var deadlines = Deadlines()
+    @exclusivity(unchecked) var timer: LoopTimer?
+    @exclusivity(unchecked) var timerTime = LoopTime.never
+    @exclusivity(unchecked) var closeWaiters: [OneShot<Bool>] = []
     /// Called once, when the transport has been given back. On the loop.
-    var onClosed: (@Sendable () -> Void)?
+    @exclusivity(unchecked) var onClosed: (@Sendable () -> Void)?
     let opened: LoopTime
-    var lastHeard: LoopTime
-    var finalTCPInfo: TCPInfo?
+    @exclusivity(unchecked) var lastHeard: LoopTime
+    @exclusivity(unchecked) var finalTCPInfo: TCPInfo?
 
     /// What has passed so far.
     package struct Counters {
@@ -100,7 +100,7 @@ package final class StreamCore: @unchecked Sendable {
         }
         if actions.contains(.refuseSends) { outbox.end(sendError, dropping: actions.contains(.dropOutbox)) }
         if actions.contains(.dropOutbox) {
-            regions = []
+            unwritten = WriteQueue()
             deadlines[.write] = .never
         }
         if actions.contains(.armHalfOpen), let limit = options.halfOpenLimit {

@@ -73,6 +73,8 @@ package final class PollingEventLoop: EventLoop, @unchecked Sendable {
 
     package func disarm(_ timer: LoopTimer) { queues.timers.disarm(timer) }
 
+    package var turnTime: LoopTime { cachedNow }
+
     package var storages: StorageCache { queues.storages }
 
     package func join() { residents.add(1, ordering: .relaxed) }

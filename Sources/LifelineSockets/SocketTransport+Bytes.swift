@@ -59,14 +59,8 @@ extension SocketTransport {
                 (offered, taken) = send(part)
             }
             if taken < 0 {
-                if taken == -Int(EAGAIN) || taken == -Int(EWOULDBLOCK) {
-                    state.insert(.writeBlocked)
-                    return total
-                }
-                let error = SocketError(errno: Int32(-taken), "writing to \(peerName)")
-                // A broken pipe leaves the socket's own error, if there is one, to reading.
-                if -taken != Int(EPIPE) { failure = error }
-                throw error
+                try blockOrThrow(taken)
+                return total
             }
             total += taken
             if taken < offered {
@@ -76,6 +70,30 @@ extension SocketTransport {
             rest = rest.dropFirst(part.count)
         }
         return total
+    }
+
+    package func write(_ region: Bytes) throws(SocketError) -> Int {
+        guard descriptor >= 0 else { throw SocketError(.closed, "the connection has been closed here") }
+        let taken = region.withUnsafeBytes { lls_send(descriptor, $0.baseAddress, $0.count) }
+        if taken == region.count { return taken }
+        if taken >= 0 {
+            state.insert(.writeBlocked)
+            return taken
+        }
+        try blockOrThrow(taken)
+        return 0
+    }
+
+    /// What a negated error number of a write means.
+    private func blockOrThrow(_ result: Int) throws(SocketError) {
+        if result == -Int(EAGAIN) || result == -Int(EWOULDBLOCK) {
+            state.insert(.writeBlocked)
+            return
+        }
+        let error = SocketError(errno: Int32(-result), "writing to \(peerName)")
+        // A broken pipe leaves the socket's own error, if there is one, to reading.
+        if -result != Int(EPIPE) { failure = error }
+        throw error
     }
 
     private static var regionsPerCall: Int { 64 }

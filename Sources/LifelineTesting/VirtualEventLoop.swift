@@ -21,6 +21,7 @@ package final class VirtualEventLoop: EventLoop {
     package var now: LoopTime { scheduler.now }
     package var isCurrent: Bool { scheduler.isCurrent(seat) }
     package var scratch: UnsafeMutableRawBufferPointer { seat.scratch }
+    package var turnTime: LoopTime { now }
     package var storages: StorageCache { seat.queues.storages }
 
     package func post(_ notice: any LoopNotice) { scheduler.arrive(.notice(notice), at: seat) }

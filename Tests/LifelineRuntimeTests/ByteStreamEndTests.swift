@@ -160,7 +160,7 @@ struct ByteStreamEndTests {
     @Test("C32: what was written before a graceful close arrives, and then the end", arguments: seeds)
     func closeDelivers(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
-            let (near, far) = try await world.ends(near: .small(4096))
+            let (near, far) = try await world.ends(near: .pipes(of: 4096))
             async let isDone: Bool = {
                 try await near.write(block(1 << 20))
                 return await near.close()
@@ -196,7 +196,7 @@ struct ByteStreamEndTests {
     func lastReferenceWithLoss(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
             let far = try await {
-                let (near, far) = try await world.ends(near: .small(100))
+                let (near, far) = try await world.ends(near: .pipes(of: 100))
                 try await near.write(block(1_000))
                 return far
             }()

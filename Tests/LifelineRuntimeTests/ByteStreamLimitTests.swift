@@ -36,7 +36,7 @@ struct ByteStreamLimitTests {
         try await simulate(seed: seed) { world in
             let (near, far) = try await world.ends()
             try await world.advance(by: .seconds(7))
-            let asked = Log<String>()
+            let asked = Notes<String>()
             let extending: ReadExtension = { elapsed, received in
                 asked.add("\(elapsed) \(received)")
                 return received >= 4 ? nil : .milliseconds(300)
@@ -48,7 +48,7 @@ struct ByteStreamLimitTests {
             try await near.write(Bytes("cd"))
             #expect(await error?.phase == .read)
             #expect(world.now == .milliseconds(8_300))
-            #expect(asked.entries == ["1.0 seconds 2", "1.3 seconds 4"])
+            #expect(asked.all == ["1.0 seconds 2", "1.3 seconds 4"])
             #expect(try await far.read(exactly: 4) == Bytes("abcd"))
 
             // More time that is none ends it, too; a read in time isn't asked about.
@@ -85,7 +85,7 @@ struct ByteStreamLimitTests {
         try await simulate(seed: seed) { world in
             var options = ConnectionOptions()
             options.inbox = Marks(high: 1000, low: 500)
-            var near = ConnectionOptions.small(200)
+            var near = ConnectionOptions.pipes(of: 200)
             near.outbox = Marks(high: 300)
             let streams = try await world.ends(near: near, far: options)
             let total = 100_000
@@ -124,7 +124,7 @@ struct ByteStreamLimitTests {
         try await simulate(seed: seed) { world in
             var deaf = ConnectionOptions()
             deaf.inbox = Marks(high: 1)
-            var options = ConnectionOptions.small(100)
+            var options = ConnectionOptions.pipes(of: 100)
             options.outbox = Marks(high: 1000, low: 500)
             let (near, far) = try await world.ends(near: options, far: deaf)
             try await near.write(block(5_000, of: 1))
@@ -149,7 +149,7 @@ struct ByteStreamLimitTests {
         try await simulate(seed: seed) { world in
             var deaf = ConnectionOptions()
             deaf.inbox = Marks(high: 1)
-            let (near, far) = try await world.ends(near: .small(64 * 1024), far: deaf)
+            let (near, far) = try await world.ends(near: .pipes(of: 64 * 1024), far: deaf)
             try await withThrowingTaskGroup { group in
                 for number in 0..<100 {
                     group.addTask { try await near.write(block(100_000, of: UInt8(number))) }

@@ -37,6 +37,18 @@ func failure<R: Sendable>(sourceLocation: SourceLocation = #_sourceLocation, of 
 /// `count` times the same byte; without a generic step per byte, which is slow in debug builds.
 func block(_ count: Int, of byte: UInt8 = 7) -> Bytes { Bytes([UInt8](repeating: byte, count: count)) }
 
+/// What several tasks note, in order.
+///
+/// The proof behind `@unchecked`: the notes are guarded by `lock`.
+final class Notes<Note: Sendable>: @unchecked Sendable {
+    private let lock = Lock()
+    private var notes: [Note] = []
+
+    var all: [Note] { lock.withLock { notes } }
+    var count: Int { lock.withLock { notes.count } }
+    func add(_ note: Note) { lock.withLock { notes.append(note) } }
+}
+
 /// Something that is waited for even by a cancelled task.
 ///
 /// The proof behind `@unchecked`: the state is guarded by `lock`.
@@ -68,17 +80,26 @@ final class Gate: @unchecked Sendable {
 extension World {
     /// The two ends of a connection: the one that dialled and the one that was accepted.
     func ends(
-        near: ConnectionOptions = ConnectionOptions(), far: ConnectionOptions = ConnectionOptions()
+        near: ConnectionOptions = ConnectionOptions(), far: ConnectionOptions = ConnectionOptions(), name: String = "ends"
     ) async throws -> (near: ByteStream, far: ByteStream) {
-        let (near, far) = try await streams(options: near, peer: far)
-        return (near, far)
+        try await streams(options: near, peer: far, name: name)
     }
 
-    /// As ``ends(near:far:)``, with a connection at the end that was accepted.
+    /// As ``ends(near:far:name:)``, with a connection at the end that was accepted.
     func connection<C: Codec>(
         _ codec: C, near: ConnectionOptions = ConnectionOptions(), far: ConnectionOptions = ConnectionOptions()
     ) async throws -> (peer: ByteStream, connection: Connection<C>) {
         let (peer, stream) = try await ends(near: near, far: far)
         return (peer, try await stream.framed(with: codec))
+    }
+}
+
+extension ConnectionOptions {
+    /// The defaults with pipes of `capacity` bytes.
+    static func pipes(of capacity: Int) -> ConnectionOptions {
+        var options = ConnectionOptions()
+        options.socket.sendBuffer = capacity
+        options.socket.receiveBuffer = capacity
+        return options
     }
 }

@@ -23,10 +23,12 @@ enum StreamNews: Sendable {
 final class Stream: StreamOwner, @unchecked Sendable {
     let core: StreamCore
     let news = Mailbox<StreamNews>()
+    private let outbound: Outbound<BytesEncoder>
     private let isEcho: Bool
 
     init(_ transport: any Transport, options: ConnectionOptions = ConnectionOptions(), echo: Bool = false) async throws {
         core = StreamCore(transport: transport, options: options)
+        outbound = Outbound(outbox: core.outbox, encoder: BytesEncoder())
         isEcho = echo
         core.owner = self
         let core = core
@@ -36,14 +38,14 @@ final class Stream: StreamOwner, @unchecked Sendable {
     func streamHasInput() {
         guard let bytes = core.input.read(core.input.count) else { return }
         core.input.releaseIfEmpty()
-        if isEcho { _ = core.outbox.append(encoded: bytes) } else { news.put(.bytes(bytes)) }
+        if isEcho { try? outbound.sendAtOnce(bytes) } else { news.put(.bytes(bytes)) }
     }
 
     func streamInputEnded() -> SocketError? { nil }
 
     func streamReadingEnded(_ reason: CloseReason) { news.put(.ended(reason)) }
 
-    func send(_ text: String) { _ = core.outbox.append(encoded: Bytes(text)) }
+    func send(_ text: String) { try? outbound.sendAtOnce(Bytes(text)) }
 
     /// Everything up to the end of reading.
     func rest() async throws -> (bytes: [UInt8], reason: CloseReason) {
