@@ -22,4 +22,46 @@ struct InboxTests {
             for number in 1..<2 * count { #expect(try await inbox.wait(inbox.newWaiterID()) == number) }
         }
     }
+
+    @Test("the first reason holds, and frames before the end come before it")
+    func firstReason() async throws {
+        let inbox = Inbox<Int>(marks: Marks(high: 1000), frames: 100)
+        var frames = FrameQueue<Int>()
+        frames.append(1)
+        _ = inbox.add(&frames, bytes: 1, marked: false)
+        inbox.end(.closedByPeer)
+        inbox.end(.failed(SocketError(.reset, "late")))
+        #expect(inbox.reason == .closedByPeer)
+        #expect(try await inbox.next() == 1)
+        #expect(try await inbox.next() == nil)
+    }
+
+    @Test("marks: full at the high one, by bytes or by frames, and told of room once all that was fetched is taken")
+    func marks() async throws {
+        let inbox = Inbox<Int>(marks: Marks(high: 100, low: 50), frames: 4)
+        let room = Room()
+        inbox.producer = room
+        var frames = FrameQueue<Int>()
+        frames.append(1)
+        #expect(inbox.add(&frames, bytes: 99, marked: false) == false)
+        frames.append(2)
+        #expect(inbox.add(&frames, bytes: 1, marked: false))
+        #expect(try await inbox.next() == 1)
+        #expect(room.told.count == 0)
+        #expect(try await inbox.next() == 2)
+        guard case .nothing = inbox.take() else { throw Unexpected() }
+        #expect(room.told.count == 1)
+        for number in 0..<4 { frames.append(number) }
+        #expect(inbox.room == 4)
+        #expect(inbox.add(&frames, bytes: 4, marked: false))
+        #expect(inbox.room == 0)
+        for number in 0..<4 { #expect(try await inbox.next() == number) }
+        guard case .nothing = inbox.take() else { throw Unexpected() }
+        #expect(room.told.count == 2)
+    }
+
+    private final class Room: InboxProducer {
+        let told = Log<Bool>()
+        func inboxHasRoom() { told.add(true) }
+    }
 }

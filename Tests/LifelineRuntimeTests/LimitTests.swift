@@ -181,10 +181,12 @@ struct LimitTests {
                 }()
                 var lines: [String] = []
                 while lines.count < 20 {
+                    let called = world.now
                     do {
                         if let line = try await pair.connection.next(within: .milliseconds(10)) { lines.append(line) }
                     } catch let error as SocketError {
                         #expect(error.phase == .read)
+                        #expect(world.now == called + .milliseconds(10), "seed \(seed)")  // Not by the limit of a call before.
                     }
                 }
                 try await writing
