@@ -70,8 +70,7 @@ package final class Inbox<Frame: Sendable>: @unchecked Sendable {
     private let marks: Marks
     package let maximumCount: Int
     /// Told, outside the lock and on any thread, when decoding may go on. Set once, before the object is shared.
-    /// Who reads holds the connection, and so this. (A weak reference costs a block.)
-    package unowned var producer: (any InboxProducer)?
+    package weak var producer: (any InboxProducer)?
 
     package init(marks: Marks, frames: Int) {
         self.marks = marks
@@ -139,8 +138,10 @@ extension Inbox {
     package func take(for waiter: UInt64 = 0) -> Taken {
         if isTaking.exchange(true, ordering: .acquiring) { return .busy }
         defer { isTaking.store(false, ordering: .releasing) }
-        // One that has waited has to give up its place, under the lock.
-        if waiter == 0, let frame = front.popFirst() { return .frame(frame) }
+        if let frame = front.popFirst() {
+            if waiter != 0 { hasTaken(waiter) }
+            return .frame(frame)
+        }
         switch refill(for: waiter) {
         case .filled: return front.popFirst().map { .frame($0) } ?? .nothing
         case .nothing: return .nothing
@@ -153,7 +154,10 @@ extension Inbox {
     package func takeAll(for waiter: UInt64 = 0) -> (frames: [Frame], taken: Taken) {
         if isTaking.exchange(true, ordering: .acquiring) { return ([], .busy) }
         defer { isTaking.store(false, ordering: .releasing) }
-        if waiter == 0, !front.isEmpty { return (front.takeAll(), .nothing) }
+        if !front.isEmpty {
+            if waiter != 0 { hasTaken(waiter) }
+            return (front.takeAll(), .nothing)
+        }
         switch refill(for: waiter) {
         case .filled: return (front.takeAll(), .nothing)
         case .nothing: return ([], .nothing)
@@ -162,7 +166,13 @@ extension Inbox {
         }
     }
 
-    /// Fetches what has arrived, if nothing is left of what was fetched before. The caller holds `isTaking`.
+    /// The call that waited has met frames that another call had fetched.
+    @usableFromInline
+    func hasTaken(_ id: UInt64) {
+        lock.withLock { if waiter?.id == id { waiter = nil } }
+    }
+
+    /// Fetches what has arrived. The caller holds `isTaking`, and `front` is empty.
     @usableFromInline
     func refill(for caller: UInt64) -> Refill {
         front.recycle()
@@ -175,12 +185,10 @@ extension Inbox {
             }
             self.waiter = nil
         }
-        if front.isEmpty {
-            front.exchange(with: &back)
-            frontBytes = backBytes
-            frontCount = front.count
-            backBytes = 0
-        }
+        front.exchange(with: &back)
+        frontBytes = backBytes
+        frontCount = front.count
+        backBytes = 0
         let hasRoom: Bool =
             switch pause {
             case .full: frontBytes <= marks.low && frontCount <= maximumCount / 2
@@ -210,11 +218,12 @@ extension Inbox {
             continuation.resume(throwing: Self.secondReader)
             return
         }
+        let isFetched = !front.isEmpty
         var answer: Result<Void, any Error>?
         lock.lock()
         if waiter != nil {
             answer = .failure(Self.secondReader)
-        } else if !front.isEmpty || !back.isEmpty || end != nil {
+        } else if isFetched || !back.isEmpty || end != nil {
             waiter = Waiter(id: id, continuation: nil)
             answer = .success(())
         } else if withUnsafeCurrentTask(body: { $0?.isCancelled ?? false }) {
@@ -255,12 +264,7 @@ extension Inbox {
 
     @inlinable
     nonisolated(nonsending) func wait(_ id: UInt64) async throws -> Frame? {
-        // Not by `pause`: one frame less on the task's stack is one block less for an idle connection.
-        try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { park(id, $0) }
-        } onCancel: {
-            unpark(id, throwing: CancellationError())
-        }
+        try await pause(id)
         while true {
             switch take(for: id) {
             case .frame(let frame): return frame
@@ -275,6 +279,7 @@ extension Inbox {
     }
 
     /// Waits until there is something to take.
+    @usableFromInline
     nonisolated(nonsending) func pause(_ id: UInt64) async throws {
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { park(id, $0) }

@@ -118,7 +118,7 @@ struct ThreadTests {
                     let wasOver = over.count > 0
                     if let more = outbox.exchange(written: taken) {
                         taken = 0
-                        regions += more
+                        if !more.isEmpty { regions += more.regions }
                         if regions.isEmpty, wasOver { return all }
                         #expect(outbox.waitingBytes <= mark + 8)
                     }
@@ -188,7 +188,7 @@ struct ThreadTests {
                 group.addTask {
                     for _ in 0..<20 {
                         if let regions = outbox.exchange(written: 0) {
-                            _ = outbox.exchange(written: regions.reduce(0) { $0 + $1.count })
+                            _ = outbox.exchange(written: regions.regions.reduce(0) { $0 + $1.count })
                         }
                         await Task.yield()
                     }
@@ -225,16 +225,19 @@ private final class Producer: InboxProducer {
         guard let inbox else { return }
         var number = 0
         var frames = FrameQueue<Int>()
+        var places = 1
         while number < total {
             while !room.exchange(false, ordering: .acquiring) { await Task.yield() }
             var isPaused = false
             while !isPaused, number < total {
-                let count = min(total - number, max(1, min(inbox.room, number % 7 + 1)))
+                let count = min(total - number, max(1, min(places, number % 7 + 1)))
                 for _ in 0..<count {
                     frames.append(number)
                     number += 1
                 }
-                isPaused = inbox.add(&frames, bytes: count * 10, marked: false)
+                let added = inbox.add(&frames, bytes: count * 10, marked: false)
+                isPaused = added.isPaused
+                places = added.room
                 if number % 3 == 0 { await Task.yield() }
             }
         }
