@@ -6,7 +6,7 @@ import Testing
 @testable import LifelineRuntime
 
 /// The ends of connections through the kernel.
-struct EndingTests {
+@Suite(.serialized) struct EndingTests {
     @Test(arguments: Way.allCases)
     func C30_theLastFramesBeforeACloseArrive(way: Way) async throws {
         try await bounded {
@@ -42,7 +42,7 @@ struct EndingTests {
                 #expect(isClosed.count == 0)
             }
             #expect(received.count == 4 + large.count)
-            #expect(Bytes(received.dropFirst(4)) == large)
+            expectSame(Bytes(received.dropFirst(4)), large)
             await peer.close()
             #expect(try await isClosed.next())
             await closing

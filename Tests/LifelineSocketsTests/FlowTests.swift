@@ -7,7 +7,7 @@ import Testing
 @testable import LifelineRuntime
 
 /// Bytes in quantity, slow peers and several tasks, through the kernel.
-struct FlowTests {
+@Suite(.serialized) struct FlowTests {
     private static let total = 10_000_000
 
     @Test(arguments: Way.allCases, [1, 10_000])
@@ -90,7 +90,7 @@ struct FlowTests {
                     let task = Int(frame[0])
                     #expect(Int(frame[1]) == next[task])
                     next[task] += 1
-                    #expect(frame.slice(2..<frame.count) == fillings[task])
+                    expectSame(frame.slice(2..<frame.count), fillings[task])
                 }
                 try await group.waitForAll()
             }

@@ -8,7 +8,7 @@ import Testing
 @testable import LifelineRuntime
 
 /// Connections and servers where a whole process is looked at, each in one of its own.
-struct WholeProcessTests {
+@Suite(.serialized) struct WholeProcessTests {
     @Test func C54_connectsThatFailKeepNoDescriptor() async {
         await #expect(processExitsWith: .success) {
             try await alone {
@@ -74,7 +74,7 @@ struct WholeProcessTests {
                     #expect(Raw.residentMemory() - before < 8 << 20)
                     // A later loop gets the rest.
                     for try await frame in connection.messages {
-                        #expect(frame == block)
+                        expectSame(frame, block)
                         count += 1
                         if count % 128 == 0 { #expect(Raw.residentMemory() - before < 8 << 20) }
                     }

@@ -178,6 +178,12 @@ func counted(_ count: Int) -> Bytes {
     return numbers.withUnsafeBytes { Bytes(copying: $0) }
 }
 
+/// Expects the same bytes. (A failed `#expect` looks for the smallest difference, which takes minutes for a megabyte.)
+func expectSame(_ left: Bytes, _ right: Bytes, sourceLocation: SourceLocation = #_sourceLocation) {
+    let isSame = left == right
+    #expect(isSame, "\(left.count) bytes aren't the \(right.count) expected", sourceLocation: sourceLocation)
+}
+
 /// Expects `body` to throw a `SocketError` of this kind.
 @discardableResult
 func expectError(
