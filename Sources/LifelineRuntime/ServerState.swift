@@ -83,7 +83,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     }
 
     func acceptFailed(_ error: SocketError) {
-        if let report = options.onAcceptError { report(error) } else { printError("accepting fails for now: \(error)") }
+        if let report = options.onAcceptError { report(error) } else { loop.complain("accepting fails for now: \(error)") }
     }
 
     func inboxHasRoom() { lock.withLock { listener }?.resume() }
@@ -157,7 +157,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     }
 
     private func report(_ error: any Error) {
-        if let report = options.onHandlerError { report(error) } else { printError("a connection's handler failed: \(error)") }
+        if let report = options.onHandlerError { report(error) } else { loop.complain("a connection's handler failed: \(error)") }
     }
 
     // Ending.
