@@ -67,7 +67,7 @@ struct FrameQueueTests {
             #expect(isEmpty)
             let none = queue.takeAll()
             #expect(none.isEmpty)
-            #expect(counter.alive == 8)
+            withExtendedLifetime(all) { #expect(counter.alive == 8) }
             queue.recycle()
             queue.append(Frame(9, counter))
         }
