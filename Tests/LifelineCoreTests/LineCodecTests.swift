@@ -161,6 +161,21 @@ struct LineCodecTests {
         #expect(try feedEveryWay(.lines, encode(.lines(sending: .crlf), "a\r")).frames == ["a\r"])
     }
 
+    @Test("an input that lost bytes to another reader is searched from its front")
+    func otherReader() throws {
+        for terminator in [LineTerminator.lf, .either, .crlf, .delimiter("aaab")] {
+            var decoder = LineCodec(accepting: terminator).makeDecoder()
+            var input = ByteInput(Bytes("xaaa"))
+            #expect(try decoder.decode(from: &input) == nil)
+            input = ByteInput()
+            #expect(try decoder.decode(from: &input) == nil)
+            input = ByteInput(Bytes("b"))
+            #expect(try decoder.decode(from: &input) == nil)
+            input = ByteInput(Bytes("b" + "\r\n" + "aaab"))
+            #expect(try decoder.decode(from: &input)?.first == "b")
+        }
+    }
+
     @Test("what was searched isn't searched again")
     func searchesOnce() throws {
         // Another input under the same decoder shows where it goes on: terminators before that place aren't seen.
