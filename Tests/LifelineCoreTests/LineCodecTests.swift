@@ -82,7 +82,7 @@ struct LineCodecTests {
     }
 
     @Test("the rest of a stream keeps to the limit, with a CR at its end counted because it is data now")
-    func restKeepsToLimit() {
+    func restKeepsToLimit() throws {
         #expect(feedEveryWay(.lines(max: 4, unterminated: .deliver), utf8("1234\r")).error?.code == .frameTooLarge)
         let dropped = feedEveryWay(.lines(max: 4, overlong: .drop, unterminated: .deliver), utf8("a\n1234\r"))
         #expect(dropped.frames == ["a"])
@@ -90,6 +90,11 @@ struct LineCodecTests {
         #expect(dropped.findings == [Finding(.droppedFrame, byteCount: 5)])
         let long = feedEveryWay(.lines(max: 4, overlong: .drop, unterminated: .deliver), utf8("123456789"))
         #expect(long.findings == [Finding(.droppedFrame, byteCount: 9)])
+        var decoder = LineCodec.lines(max: 4, overlong: .drop, unterminated: .deliver).makeDecoder()
+        var input = ByteInput(Bytes("123456789"))
+        #expect(try decoder.decode(from: &input) == nil)
+        #expect(try decoder.finish(&input) == nil)
+        #expect(decoder.pending(in: input) == nil)
         let failed = feedEveryWay(.lines(max: 4, overlong: .drop), utf8("123456789"))
         #expect(failed.error?.pending?.received == 9)
     }
