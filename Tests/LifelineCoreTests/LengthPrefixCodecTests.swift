@@ -122,6 +122,15 @@ struct LengthPrefixCodecTests {
         #expect(refusal(itself, Bytes(repeatElement(0, count: 255))) == .frameTooLarge)
     }
 
+    @Test("a limit below zero is zero")
+    func negativeLimit() {
+        let codec = LengthPrefixCodec.lengthPrefixed(UInt8.self, max: -1, maxOutgoing: -1)
+        #expect(feedEveryWay(codec, [1], ends: false).error?.code == .frameTooLarge)
+        #expect(feedEveryWay(codec, [0]).frames == [Bytes()])
+        #expect(refusal(codec, [1]) == .frameTooLarge)
+        #expect(refusal(codec, []) == nil)
+    }
+
     @Test("the wire, byte for byte")
     func wire() throws {
         let hi = Bytes("hi")
