@@ -22,56 +22,25 @@ package final class Inbox<Frame: Sendable>: @unchecked Sendable {
         case busy
     }
 
-    /// What fetching the frames that have arrived found.
-    @usableFromInline
-    enum Refill {
-        case filled
-        case nothing
-        case ended(CloseReason)
-        case busy
-    }
-
-    /// The call that waits. It is woken without a frame and then takes it itself, so that nothing here has to know what a frame is.
-    private struct Waiter {
-        let id: UInt64
-        /// Nil once it was woken.
-        var continuation: UnsafeContinuation<Void, any Error>?
-    }
-
-    /// What adding frames came to.
-    package struct Added {
-        /// Decoding has to pause.
-        package let isPaused: Bool
-        /// How many frames may be added, at least.
-        package let room: Int
-    }
-
-    /// Why the loop doesn't decode on.
-    package enum Pause {
-        /// The high mark is reached; decoding goes on at the low mark.
-        case full
-        /// The decoder marked the last frame; decoding goes on when the reader asks for the next.
-        case marked
-    }
-
     @usableFromInline let isTaking = Atomic<Bool>(false)
     private let watchedTask = Atomic<UInt>(0)
     @exclusivity(unchecked) @usableFromInline var front = FrameQueue<Frame>()
 
     private let lock = Lock()
-    private var back = FrameQueue<Frame>()
-    private var frontBytes = 0
-    private var backBytes = 0
-    private var frontCount = 0
-    private var pause: Pause?
-    private var end: CloseReason?
-    private var waiter: Waiter?
+    @exclusivity(unchecked) private var back = FrameQueue<Frame>()
+    @exclusivity(unchecked) private var frontBytes = 0
+    @exclusivity(unchecked) private var backBytes = 0
+    @exclusivity(unchecked) private var frontCount = 0
+    @exclusivity(unchecked) private var pause: InboxPause?
+    @exclusivity(unchecked) private var end: CloseReason?
+    @exclusivity(unchecked) private var waiter: InboxWaiter?
     private let waiterIDs = Atomic<UInt64>(0)
 
     private let marks: Marks
     package let maximumCount: Int
     /// Told, outside the lock and on any thread, when decoding may go on. Set once, before the object is shared.
-    package weak var producer: (any InboxProducer)?
+    /// Who reads holds the connection, and so this. (A weak reference costs a block.)
+    @exclusivity(unchecked) package unowned var producer: (any InboxProducer)?
 
     package init(marks: Marks, frames: Int) {
         self.marks = marks
@@ -97,11 +66,11 @@ extension Inbox {
     /// it has.
     ///
     /// - Parameter marked: the decoder has marked the last frame.
-    package func add(_ frames: inout FrameQueue<Frame>, bytes: Int, marked: Bool) -> Added {
+    package func add(_ frames: inout FrameQueue<Frame>, bytes: Int, marked: Bool) -> InboxAdded {
         lock.lock()
         if end != nil {
             lock.unlock()
-            return Added(isPaused: false, room: maximumCount)
+            return InboxAdded(isPaused: false, room: maximumCount)
         }
         if back.isEmpty { back.exchange(with: &frames) } else { back.append(contentsOf: &frames) }
         backBytes += bytes
@@ -113,7 +82,7 @@ extension Inbox {
         } else if frontBytes + backBytes >= marks.high || count >= maximumCount {
             pause = .full
         }
-        let added = Added(isPaused: pause != nil, room: max(1, maximumCount - count))
+        let added = InboxAdded(isPaused: pause != nil, room: max(1, maximumCount - count))
         lock.unlock()
         waking?.resume()
         return added
@@ -175,7 +144,7 @@ extension Inbox {
 
     /// Fetches what has arrived. The caller holds `isTaking`, and `front` is empty.
     @usableFromInline
-    func refill(for caller: UInt64) -> Refill {
+    func refill(for caller: UInt64) -> InboxRefill {
         front.recycle()
         lock.lock()
         if let waiter {
@@ -225,12 +194,12 @@ extension Inbox {
         if waiter != nil {
             answer = .failure(Self.secondReader)
         } else if isFetched || !back.isEmpty || end != nil {
-            waiter = Waiter(id: id, continuation: nil)
+            waiter = InboxWaiter(id: id, continuation: nil)
             answer = .success(())
         } else if withUnsafeCurrentTask(body: { $0?.isCancelled ?? false }) {
             answer = .failure(CancellationError())
         } else {
-            waiter = Waiter(id: id, continuation: continuation)
+            waiter = InboxWaiter(id: id, continuation: continuation)
         }
         isTaking.store(false, ordering: .releasing)
         lock.unlock()
