@@ -4,7 +4,7 @@ import Testing
 
 /// This library and Apache MINA with its codecs for text.
 @Suite(
-    .enabled(if: PeerKind.mina.isTested, "Apache MINA or a Java development kit isn't installed"), .timeLimit(.minutes(3)), .serialized,
+    .enabled(if: PeerKind.mina.isTested, "Apache MINA or a Java development kit isn't installed"), .timeLimit(.minutes(4)), .serialized,
     .minaClasses)
 struct MinaTests {
     /// How MINA ends the lines that it sends, and how this side does.

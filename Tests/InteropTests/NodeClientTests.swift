@@ -3,7 +3,7 @@ import LifelineCore
 import Testing
 
 /// This library's server and clients on Node.js.
-@Suite(.enabled(if: PeerKind.node.isTested, "Node.js isn't installed"), .timeLimit(.minutes(2)), .serialized)
+@Suite(.enabled(if: PeerKind.node.isTested, "Node.js isn't installed"), .timeLimit(.minutes(4)), .serialized)
 struct NodeClientTests {
     @Test("C01, C20: lines that the client cuts anywhere, inside characters too, are whole", arguments: [1, 2, 3] as [UInt64])
     func lines(seed: UInt64) async throws {

@@ -3,7 +3,7 @@ import LifelineCore
 import Testing
 
 /// This library's client and a server on Node.js: how it ends.
-@Suite(.enabled(if: PeerKind.node.isTested, "Node.js isn't installed"), .timeLimit(.minutes(2)), .serialized)
+@Suite(.enabled(if: PeerKind.node.isTested, "Node.js isn't installed"), .timeLimit(.minutes(4)), .serialized)
 struct NodeServerEndingTests {
     @Test("After this side's end the peer says the rest, and then it is a clean end")
     func halfClose() async throws {

@@ -3,7 +3,7 @@ import LifelineCore
 import Testing
 
 /// This library's client and a server on Node.js: what is said.
-@Suite(.enabled(if: PeerKind.node.isTested, "Node.js isn't installed"), .timeLimit(.minutes(2)), .serialized)
+@Suite(.enabled(if: PeerKind.node.isTested, "Node.js isn't installed"), .timeLimit(.minutes(4)), .serialized)
 struct NodeServerTests {
     @Test("JSON in lines goes there and back, with either line ending", arguments: ["lf", "crlf"])
     func json(ending: String) async throws {

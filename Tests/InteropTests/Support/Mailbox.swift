@@ -2,8 +2,8 @@ import LifelineCore
 import LifelineRuntime
 import LifelineSockets
 
-/// How long a test waits for a fact at most. A peer that starts on a busy machine needs most of it.
-let outerLimit = Duration.seconds(30)
+/// How long a test waits for a fact at most. A peer that starts while all other tests run needs a good part of it.
+let outerLimit = Duration.seconds(60)
 
 /// A loop that carries the tests' own time limits.
 let referee: any EventLoop = refereeLoops.next()

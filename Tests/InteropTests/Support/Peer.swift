@@ -27,7 +27,7 @@ enum PeerKind {
     case node, mina
 
     /// A peer ends by itself after so many seconds, whatever happens to the tests.
-    static let lifetime = 120
+    static let lifetime = 240
 
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(path: "Peers")
     static let isRequired = ProcessInfo.processInfo.environment["LIFELINE_REQUIRE_PEERS"] == "1"
