@@ -7,6 +7,7 @@
 #define SWIFTCALL __attribute__((swiftcall))
 
 typedef struct job job;
+typedef struct { void *identity; uintptr_t implementation; } executor;
 
 typedef SWIFTCALL void (*queue_job)(job *);
 typedef SWIFTCALL void (*queue_delayed)(unsigned long long delay, job *);
@@ -14,6 +15,8 @@ typedef SWIFTCALL void (*queue_deadline)(
     long long seconds, long long nanoseconds, long long tolerance_seconds, long long tolerance_nanoseconds, int clock, job *);
 
 typedef SWIFTCALL void (*job_hook)(job *, queue_job original);
+typedef SWIFTCALL executor (*main_query)(void);
+typedef SWIFTCALL executor (*main_hook)(main_query original);
 typedef SWIFTCALL void (*delayed_hook)(unsigned long long delay, job *, queue_delayed original);
 typedef SWIFTCALL void (*deadline_hook)(
     long long seconds, long long nanoseconds, long long tolerance_seconds, long long tolerance_nanoseconds, int clock, job *,
@@ -22,10 +25,13 @@ typedef SWIFTCALL void (*deadline_hook)(
 extern job_hook swift_task_enqueueGlobal_hook;
 extern job_hook swift_task_enqueueMainExecutor_hook;
 extern delayed_hook swift_task_enqueueGlobalWithDelay_hook;
+// Not in every release of the runtime.
+extern main_hook swift_task_getMainExecutor_hook __attribute__((weak));
 extern deadline_hook swift_task_enqueueGlobalWithDeadline_hook;
 
 static job_hook previous_global;
 static job_hook previous_main;
+static main_hook previous_query;
 static delayed_hook previous_delayed;
 static deadline_hook previous_deadline;
 
@@ -69,7 +75,17 @@ static SWIFTCALL void on_deadline(
     }
 }
 
+// A task that is to run on the main actor asks which executor that is, and goes there past the hooks for queues.
+static SWIFTCALL executor on_main_query(main_query original) {
+    report(LIFELINE_LEFT_FOR_MAIN);
+    return previous_query ? previous_query(original) : original();
+}
+
 static void install(void) {
+    if (&swift_task_getMainExecutor_hook) {
+        previous_query = swift_task_getMainExecutor_hook;
+        __atomic_store_n(&swift_task_getMainExecutor_hook, on_main_query, __ATOMIC_RELEASE);
+    }
     previous_global = swift_task_enqueueGlobal_hook;
     previous_main = swift_task_enqueueMainExecutor_hook;
     previous_delayed = swift_task_enqueueGlobalWithDelay_hook;

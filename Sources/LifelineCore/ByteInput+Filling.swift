@@ -4,17 +4,19 @@ extension ByteInput {
     ///
     /// With nothing left over the storage has exactly the size of the read. An unfinished frame's storage doubles with what has
     /// arrived, so the bytes of a long frame are copied a bounded number of times, and its size never follows an announcement.
-    package mutating func append(_ chunk: UnsafeRawBufferPointer) {
+    /// Large blocks come from `cache`.
+    package mutating func append(_ chunk: UnsafeRawBufferPointer, using cache: StorageCache? = nil) {
         guard let source = chunk.baseAddress, chunk.count > 0 else { return }
         let left = count
         if left == 0 {
-            storage = ByteStorage.make(capacity: chunk.count)
+            storage = cache?.block(chunk.count) ?? ByteStorage.make(capacity: chunk.count)
             lower = 0
             upper = 0
         } else if let storage, storage.header.count == upper, storage.header.capacity - upper >= chunk.count {
             // The tail of the block is this value's own.
         } else {
-            let larger = ByteStorage.make(capacity: Swift.max(2 * left, left + chunk.count))
+            let size = Swift.max(2 * left, left + chunk.count)
+            let larger = cache?.block(size) ?? ByteStorage.make(capacity: size)
             larger.base.copyMemory(from: start, byteCount: left)
             larger.header.count = left
             storage = larger

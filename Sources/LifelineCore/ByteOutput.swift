@@ -120,6 +120,7 @@ public struct ByteOutput: ~Copyable {
     @usableFromInline
     mutating func grow(_ length: Int) {
         let larger = ByteStorage.make(capacity: Swift.max(used + length, 2 * capacity, firstCapacity, 112))
+        firstCapacity = 0
         if let start { larger.base.copyMemory(from: start, byteCount: used) }
         storage = larger
         start = larger.base
@@ -154,6 +155,10 @@ extension ByteOutput {
         }
     }
 
+    /// The size of the block being written: what the next output's first block had better have.
+    @inlinable
+    package var blockCount: Int { used }
+
     /// Where writing stands now.
     @inlinable
     package var mark: Mark { Mark(count: count, parts: sealed.count) }
@@ -179,6 +184,13 @@ extension ByteOutput {
         } else {
             used = mark.count - sealedCount
         }
+    }
+
+    /// All that was written, if it stands in one run; nil, and nothing taken, if not.
+    package mutating func takeRun() -> Bytes? {
+        guard sealed.isEmpty else { return nil }
+        storage?.header.count = used
+        return Bytes(storage: storage, offset: 0, count: used)
     }
 
     /// All that was written, as the runs it stands in; the output is empty then.

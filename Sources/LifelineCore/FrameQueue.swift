@@ -46,6 +46,15 @@ public struct FrameQueue<Frame>: ~Copyable {
         return frame
     }
 
+    /// Swaps the contents of two queues. (The generic `swap` would look the type up at run time.)
+    @inlinable
+    package mutating func exchange(with other: inout FrameQueue<Frame>) {
+        (slots, other.slots) = (other.slots, slots)
+        (capacity, other.capacity) = (other.capacity, capacity)
+        (head, other.head) = (other.head, head)
+        (tail, other.tail) = (other.tail, tail)
+    }
+
     /// Moves all frames of `other` behind this queue's.
     @inlinable
     package mutating func append(contentsOf other: inout FrameQueue<Frame>) {

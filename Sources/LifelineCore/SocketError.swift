@@ -8,7 +8,8 @@ public struct SocketError: Error, Sendable {
         /// The code's name, for logs.
         public let description: String
 
-        package init(_ name: String) { description = name }
+        /// A kind of your own.
+        public init(_ name: String) { description = name }
     }
 
     /// The part of a connection's life that a time limit was set on.
@@ -30,46 +31,64 @@ public struct SocketError: Error, Sendable {
         }
     }
 
+    /// The facts, in one block: an error travels through every state and queue, so it has the size of a pointer.
+    private final class Facts: Sendable {
+        let code: Code
+        let text: Text
+        let errno: Int32?
+        let phase: Phase?
+        let pending: PendingFrame?
+        let cause: (any Error)?
+
+        init(code: Code, text: Text, errno: Int32? = nil, phase: Phase? = nil, pending: PendingFrame? = nil, cause: (any Error)? = nil) {
+            self.code = code
+            self.text = text
+            self.errno = errno
+            self.phase = phase
+            self.pending = pending
+            self.cause = cause
+        }
+    }
+
+    /// Words are put together when somebody reads them: most time limits never run out.
+    private enum Text: Sendable {
+        case words(String)
+        case limit(Phase, Duration, detail: String)
+    }
+
+    private let facts: Facts
+
     /// The kind of failure.
-    public let code: Code
-    /// What happened, in words.
-    public let message: String
+    public var code: Code { facts.code }
     /// The system's error number, where the system reported one.
-    public let errno: Int32?
+    public var errno: Int32? { facts.errno }
     /// For ``Code/timedOut``: which limit.
-    public let phase: Phase?
+    public var phase: Phase? { facts.phase }
     /// For ``Code/truncated``: how much of the frame had arrived.
-    public let pending: PendingFrame?
+    public var pending: PendingFrame? { facts.pending }
     /// What caused this, such as the error that a codec of yours threw.
-    public let cause: (any Error)?
+    public var cause: (any Error)? { facts.cause }
+
+    /// What happened, in words.
+    public var message: String {
+        switch facts.text {
+        case .words(let words): words
+        case .limit(let phase, let limit, let detail): "timed out after \(limit) \(phase.words)\(detail.isEmpty ? "" : ": \(detail)")"
+        }
+    }
 
     /// An error of a kind.
     public init(_ code: Code, _ message: String, errno: Int32? = nil, cause: (any Error)? = nil) {
-        self.code = code
-        self.message = message
-        self.errno = errno
-        self.phase = nil
-        self.pending = nil
-        self.cause = cause
+        facts = Facts(code: code, text: .words(message), errno: errno, cause: cause)
     }
 
     @usableFromInline
     init(_ code: Code, _ message: String, pending: PendingFrame?) {
-        self.code = code
-        self.message = message
-        self.errno = nil
-        self.phase = nil
-        self.pending = pending
-        self.cause = nil
+        facts = Facts(code: code, text: .words(message), pending: pending)
     }
 
     package init(timedOut phase: Phase, after limit: Duration, detail: String = "") {
-        code = .timedOut
-        message = "timed out after \(limit) \(phase.words)\(detail.isEmpty ? "" : ": \(detail)")"
-        errno = nil
-        self.phase = phase
-        pending = nil
-        cause = nil
+        facts = Facts(code: .timedOut, text: .limit(phase, limit, detail: detail), phase: phase)
     }
 }
 

@@ -108,6 +108,7 @@ extension ByteStream: StreamOwner {
         if let read = pendingRead, !read.isDone {
             read.step(&core.input, end: end.reason)
             core.input.releaseIfEmpty()
+            core.reportFindings()
         }
         if let read = pendingRead, !read.isDone {
             core.resumeReading()

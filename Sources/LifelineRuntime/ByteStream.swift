@@ -48,7 +48,7 @@ public final actor ByteStream {
         isRetired = true
         outbound.retire(Self.replaced)
         let connection = Connection(over: core, codec: codec)
-        connection.assumeIsolated { $0.adopt() }
+        connection.inbound.adopt()
         return connection
     }
 
@@ -97,10 +97,12 @@ extension ByteStream {
 }
 
 /// Bytes as they are.
-struct BytesEncoder: FrameEncoder {
-    static var isStateless: Bool { true }
+package struct BytesEncoder: FrameEncoder {
+    package static var isStateless: Bool { true }
 
-    func encode(_ frame: Bytes, into output: inout ByteOutput) { output.append(frame) }
+    package init() {}
+
+    package func encode(_ frame: Bytes, into output: inout ByteOutput) { output.append(frame) }
 }
 
 /// The one reason of an end, readable from any thread. The proof behind `@unchecked`: `value` is guarded by `lock`.

@@ -12,24 +12,24 @@ extension Connection {
     ///   (not read yet, or half decoded) or if the connection was replaced before; ``SocketError/Code/closed`` once it has ended; what
     ///   the encoder throws for `last`.
     public func swap<Other: Codec>(to codec: Other, announcing last: C.Encoder.Frame? = nil) throws -> Connection<Other> {
-        if isRetired { throw SocketError(.misuse, "this connection was replaced by another one") }
+        if inbound.isRetired { throw SocketError(.misuse, "this connection was replaced by another one") }
         if let reason = inbox.reason { throw SocketError(.closed, "the connection has ended: \(reason)", cause: reason.error) }
         guard inbox.isEmpty else {
             throw SocketError(.misuse, "frames of the old codec stand behind the border: they were decoded and not read")
         }
-        if let pending = decoder.pending(in: core.input), pending.received > core.input.count {
+        if let pending = inbound.decoder.pending(in: core.input), pending.received > core.input.count {
             throw SocketError(.misuse, "a frame of the old codec stands half decoded behind the border: \(pending)")
         }
         if let last { try outbound.sendAtOnce(last) }
         retire()
         let replacement = Connection<Other>(over: core, codec: codec)
-        replacement.assumeIsolated { $0.adopt() }
+        replacement.inbound.adopt()
         return replacement
     }
 
     private func retire() {
         let error = SocketError(.misuse, "this connection was replaced by another one")
-        isRetired = true
+        inbound.isRetired = true
         outbound.retire(error)
         inbox.end(.failed(error))
     }

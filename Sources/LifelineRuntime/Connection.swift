@@ -19,12 +19,7 @@ public final actor Connection<C: Codec> {
     nonisolated package let core: StreamCore
     nonisolated let codec: C
 
-    @exclusivity(unchecked) var decoder: C.Decoder
-    @exclusivity(unchecked) var decoded = FrameQueue<C.Decoder.Frame>()
-    /// Bytes stand in the input that could be decoded on.
-    var isDecodingLeftOff = false
-    /// Another connection has taken the stream over.
-    var isRetired = false
+    nonisolated let inbound: Inbound<C.Decoder>
 
     /// The event loop.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { core.loop.asUnownedSerialExecutor() }
@@ -33,16 +28,14 @@ public final actor Connection<C: Codec> {
     package init(over core: StreamCore, codec: C) {
         self.core = core
         self.codec = codec
-        decoder = codec.makeDecoder()
-        inbox = Inbox(marks: core.options.inbox, frames: core.options.inboxFrames)
+        inbound = Inbound(core: core, decoder: codec.makeDecoder())
+        inbox = inbound.inbox
         outbound = Outbound(outbox: core.outbox, encoder: codec.makeEncoder())
         core.loop.join()
-        core.owner = self
-        inbox.producer = self
     }
 
     isolated deinit {
-        if !isRetired { core.abandon() }
+        if !inbound.isRetired { core.abandon() }
         core.loop.leave()
     }
 
@@ -79,7 +72,9 @@ extension Connection {
     /// Each access makes a fresh stream over the same frames: what one loop has left, a later one gets. When the reader stops, reading
     /// pauses at the inbox's high mark, and the peer has to wait. Ends after a clean end, or when the iterating task was cancelled
     /// between two frames; ``closeReason`` tells these apart. Throws the error that ended the connection otherwise.
+    @inlinable
     public nonisolated var messages: AsyncThrowingStream<C.Decoder.Frame, any Error> {
+        // Inlined, so that the closure specialises in the user's module.
         AsyncThrowingStream { try await self.next() }
     }
 
@@ -122,7 +117,7 @@ extension Connection {
     ///
     /// The connection ends when the peer ends its side, too.
     public func finishSending() {
-        if !isRetired { core.finishSending() }
+        if !inbound.isRetired { core.finishSending() }
     }
 
     /// Closes in good order: sends what was accepted, ends this side, and reads on (throwing the bytes away) until the peer has ended
@@ -134,12 +129,12 @@ extension Connection {
     ///   (see ``closeReason``) and may have left since. False if the limit or a failure came first.
     @discardableResult
     public nonisolated(nonsending) func close(within limit: Duration = .seconds(5)) async -> Bool {
-        await core.closeGracefully(within: limit, by: self)
+        await core.closeGracefully(within: limit, by: inbound)
     }
 
     /// Closes at once. What the kernel hasn't taken yet is lost, and the peer is told so by a reset. Returns before it is done; calling
     /// it again is harmless.
     public nonisolated func closeNow() {
-        core.closeNowFromAnywhere(by: self)
+        core.closeNowFromAnywhere(by: inbound)
     }
 }

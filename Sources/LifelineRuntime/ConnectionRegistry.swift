@@ -6,10 +6,11 @@ import LifelineCore
 final class ConnectionRegistry<C: Codec>: @unchecked Sendable {
     private struct Entry {
         let id: UInt64
-        let core: StreamCore
+        /// Nil once it is gone.
+        var core: StreamCore?
         /// Nil while the handshake goes on, and once it is gone.
         var connection: Connection<C>?
-        var isGone = false
+        var isGone: Bool { core == nil }
     }
 
     private let lock = Lock()
@@ -18,7 +19,7 @@ final class ConnectionRegistry<C: Codec>: @unchecked Sendable {
     private var goneCount = 0
 
     var connections: [Connection<C>] { lock.withLock { entries.compactMap(\.connection) } }
-    var cores: [StreamCore] { lock.withLock { entries.filter { !$0.isGone }.map(\.core) } }
+    var cores: [StreamCore] { lock.withLock { entries.compactMap(\.core) } }
     var count: Int { lock.withLock { entries.count - goneCount } }
 
     /// Adds a connection if fewer than `maximum` are there; nil if not.
@@ -39,12 +40,13 @@ final class ConnectionRegistry<C: Codec>: @unchecked Sendable {
 
     /// Removes the connection and returns how many are left.
     func remove(_ id: UInt64) -> Int {
-        var released: Connection<C>?
+        var released: (connection: Connection<C>?, core: StreamCore?) = (nil, nil)
         lock.lock()
         if let place = place(of: id), !entries[place].isGone {
-            released = entries[place].connection
+            released.connection = entries[place].connection
+            released.core = entries[place].core
             entries[place].connection = nil
-            entries[place].isGone = true
+            entries[place].core = nil
             goneCount += 1
             // Taken out in bulk, so that one removal costs little however many connections there are.
             if goneCount > 32, goneCount * 2 > entries.count {

@@ -1,3 +1,5 @@
+package import LifelineCore
+
 /// One thread that polls, runs actors' jobs and tasks' jobs, and fires timers. The same code runs on the system's loops and on virtual
 /// ones; what stands here is all that the runtime asks of either.
 package protocol EventLoop: SerialExecutor {
@@ -6,10 +8,14 @@ package protocol EventLoop: SerialExecutor {
     var tasks: any TaskExecutor { get }
     /// The present. On the loop's own thread it may be as old as the turn.
     var now: LoopTime { get }
+    /// The time of the turn, without a look at the clock or the thread. On the loop only.
+    var turnTime: LoopTime { get }
     /// Whether the calling thread is this loop's.
     var isCurrent: Bool { get }
     /// What the loop's connections read into. On the loop only.
     var scratch: UnsafeMutableRawBufferPointer { get }
+    /// Blocks for what was read. On the loop only.
+    var storages: StorageCache { get }
 
     /// Delivers `notice` on the loop, in its callback phase. From any thread.
     func post(_ notice: any LoopNotice)

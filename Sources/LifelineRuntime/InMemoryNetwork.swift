@@ -6,6 +6,7 @@ import Synchronization
 public final class InMemoryNetwork: Network {
     package let driver: InMemoryDriver
 
+    /// What the runtime drives. Not for use.
     public var _driver: _NetworkDriver { _NetworkDriver(driver) }
 
     /// A network on `loops`; each direction of a connection holds at most `pipeCapacity` bytes.
@@ -52,6 +53,7 @@ package final class InMemoryDriver: NetworkDriver, @unchecked Sendable {
         do {
             try await isAccepted.value(within: limit, on: loop)
         } catch {
+            listener.withdraw(far)
             near.closeFromAnywhere()
             throw error
         }
@@ -86,7 +88,10 @@ package final class InMemoryDriver: NetworkDriver, @unchecked Sendable {
     }
 }
 
-/// A name that is listened at. The proof behind `@unchecked`: what changes is guarded by `lock`.
+/// A name that is listened at. As a kernel does, it keeps those that come in a backlog, in order, and hands them over one after the
+/// other, so that a pause takes effect between two of them.
+///
+/// The proof behind `@unchecked`: what changes is guarded by `lock`.
 final class MemoryListener: Listener, @unchecked Sendable {
     private struct Offer {
         let transport: MemoryTransport
@@ -103,8 +108,12 @@ final class MemoryListener: Listener, @unchecked Sendable {
     private let lock = Lock()
     private var isPaused = false
     private var isClosed = false
-    /// Connected as far as their clients know, up to the backlog; those behind that wait for a place.
+    /// One is on its way to the sink.
+    private var isHandingOver = false
+    /// Connected as far as their clients know, up to the backlog.
     private var waiting: [Offer] = []
+    /// Those behind that wait for a place.
+    private var dialing: [Offer] = []
 
     init(name: String, loops: [any EventLoop], backlog: Int, sink: any ListenerSink, network: InMemoryDriver) {
         self.name = name
@@ -123,31 +132,24 @@ final class MemoryListener: Listener, @unchecked Sendable {
         lock.lock()
         if isClosed {
             lock.unlock()
-            isAccepted.fail(SocketError(.refused, "nobody listens at \(endpoint) any more"))
+            isAccepted.fail(closedError)
             return
         }
-        if isPaused {
-            let hasPlace = waiting.count < backlog
-            waiting.append(Offer(transport: transport, isAccepted: isAccepted))
-            lock.unlock()
-            if hasPlace { isAccepted.succeed(()) }
-            return
-        }
+        dialing.append(Offer(transport: transport, isAccepted: isAccepted))
         lock.unlock()
-        handOver(transport, isAccepted)
+        handOver()
+    }
+
+    /// The client has given up waiting for a place.
+    func withdraw(_ transport: MemoryTransport) {
+        lock.withLock { dialing.removeAll { $0.transport === transport } }
     }
 
     func pause() { lock.withLock { isPaused = true } }
 
     func resume() {
-        while true {
-            lock.lock()
-            isPaused = false
-            let next = waiting.isEmpty ? nil : waiting.removeFirst()
-            lock.unlock()
-            guard let next else { return }
-            handOver(next.transport, next.isAccepted)
-        }
+        lock.withLock { isPaused = false }
+        handOver()
     }
 
     func close() async { closeSoon() }
@@ -156,18 +158,41 @@ final class MemoryListener: Listener, @unchecked Sendable {
         network?.remove(self, name: name)
         lock.lock()
         isClosed = true
-        let left = waiting
+        let left = waiting + dialing
         waiting = []
+        dialing = []
         lock.unlock()
         for offer in left {
-            offer.isAccepted.fail(SocketError(.refused, "nobody listens at \(endpoint) any more"))
+            offer.isAccepted.fail(closedError)
             offer.transport.closeFromAnywhere()
         }
     }
 
-    private func handOver(_ transport: MemoryTransport, _ isAccepted: OneShot<Void>) {
-        isAccepted.succeed(())
-        let sink = sink
-        transport.loop.submit { sink.accepted(transport) }
+    private var closedError: SocketError { SocketError(.refused, "nobody listens at \(endpoint) any more") }
+
+    /// Gives places to those that wait for one, and the next transport to the sink.
+    private func handOver() {
+        while true {
+            lock.lock()
+            if waiting.count < backlog, !dialing.isEmpty {
+                let offer = dialing.removeFirst()
+                waiting.append(offer)
+                lock.unlock()
+                offer.isAccepted.succeed(())
+                continue
+            }
+            guard !isPaused, !isHandingOver, !waiting.isEmpty else {
+                lock.unlock()
+                return
+            }
+            isHandingOver = true
+            let transport = waiting.removeFirst().transport
+            lock.unlock()
+            transport.loop.submit {
+                self.sink.accepted(transport)
+                self.lock.withLock { self.isHandingOver = false }
+                self.handOver()
+            }
+        }
     }
 }

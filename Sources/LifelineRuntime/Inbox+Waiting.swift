@@ -34,8 +34,19 @@ extension Inbox {
         case .busy: throw Self.secondReader
         case .nothing, .frame: break
         }
-        guard let first = try await wait(newWaiterID()) else { return nil }
-        return [first] + takeAll().frames
+        let id = newWaiterID()
+        try await pause(id)
+        while true {
+            let (arrived, taken) = takeAll(for: id)
+            if !arrived.isEmpty { return arrived }
+            switch taken {
+            case .ended(let reason):
+                if let error = reason.error { throw error }
+                return nil
+            case .busy: await Task.yield()
+            case .nothing, .frame: throw Self.secondReader
+            }
+        }
     }
 }
 

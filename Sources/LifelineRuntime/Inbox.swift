@@ -22,6 +22,30 @@ package final class Inbox<Frame: Sendable>: @unchecked Sendable {
         case busy
     }
 
+    /// What fetching the frames that have arrived found.
+    @usableFromInline
+    enum Refill {
+        case filled
+        case nothing
+        case ended(CloseReason)
+        case busy
+    }
+
+    /// The call that waits. It is woken without a frame and then takes it itself, so that nothing here has to know what a frame is.
+    private struct Waiter {
+        let id: UInt64
+        /// Nil once it was woken.
+        var continuation: UnsafeContinuation<Void, any Error>?
+    }
+
+    /// What adding frames came to.
+    package struct Added {
+        /// Decoding has to pause.
+        package let isPaused: Bool
+        /// How many frames may be added, at least.
+        package let room: Int
+    }
+
     /// Why the loop doesn't decode on.
     package enum Pause {
         /// The high mark is reached; decoding goes on at the low mark.
@@ -40,11 +64,11 @@ package final class Inbox<Frame: Sendable>: @unchecked Sendable {
     private var frontCount = 0
     private var pause: Pause?
     private var end: CloseReason?
-    private var waiter: (id: UInt64, continuation: UnsafeContinuation<Frame?, any Error>)?
+    private var waiter: Waiter?
     private let waiterIDs = Atomic<UInt64>(0)
 
     private let marks: Marks
-    private let maximumCount: Int
+    package let maximumCount: Int
     /// Told, outside the lock and on any thread, when decoding may go on. Set once, before the object is shared.
     package weak var producer: (any InboxProducer)?
 
@@ -59,9 +83,6 @@ package final class Inbox<Frame: Sendable>: @unchecked Sendable {
     /// Whether no decoded frame waits.
     package var isEmpty: Bool { lock.withLock { back.isEmpty } && withFront { $0.isEmpty } ?? false }
 
-    /// How many frames may be added now.
-    package var room: Int { lock.withLock { max(0, maximumCount - back.count - frontCount) } }
-
     private func withFront<R>(_ body: (inout FrameQueue<Frame>) -> R) -> R? {
         guard !isTaking.exchange(true, ordering: .acquiring) else { return nil }
         defer { isTaking.store(false, ordering: .releasing) }
@@ -71,73 +92,88 @@ package final class Inbox<Frame: Sendable>: @unchecked Sendable {
 
 // The loop's side.
 extension Inbox {
-    /// Adds what was decoded from `bytes` bytes, hands the first frame to a reader that waits, and says whether decoding must pause.
+    /// Adds what was decoded from `bytes` bytes, and wakes a reader that waits. Behind the end nothing is added: then `frames` keeps what
+    /// it has.
     ///
     /// - Parameter marked: the decoder has marked the last frame.
-    package func add(_ frames: inout FrameQueue<Frame>, bytes: Int, marked: Bool) -> Bool {
+    package func add(_ frames: inout FrameQueue<Frame>, bytes: Int, marked: Bool) -> Added {
         lock.lock()
-        if back.isEmpty { swap(&back, &frames) } else { back.append(contentsOf: &frames) }
-        backBytes += bytes
-        var handOver: (UnsafeContinuation<Frame?, any Error>, Frame)?
-        if let waiter, let frame = back.popFirst() {
-            self.waiter = nil
-            if back.isEmpty { backBytes = 0 }
-            back.recycle()
-            handOver = (waiter.continuation, frame)
+        if end != nil {
+            lock.unlock()
+            return Added(isPaused: false, room: maximumCount)
         }
+        if back.isEmpty { back.exchange(with: &frames) } else { back.append(contentsOf: &frames) }
+        backBytes += bytes
+        let waking = waiter?.continuation
+        waiter?.continuation = nil
+        let count = frontCount + back.count
         if marked {
             pause = .marked
-        } else if frontBytes + backBytes >= marks.high || frontCount + back.count >= maximumCount {
+        } else if frontBytes + backBytes >= marks.high || count >= maximumCount {
             pause = .full
         }
-        let isPaused = pause != nil
+        let added = Added(isPaused: pause != nil, room: max(1, maximumCount - count))
         lock.unlock()
-        if let (continuation, frame) = handOver { continuation.resume(returning: frame) }
-        return isPaused
+        waking?.resume()
+        return added
     }
 
     /// No more frames come. The first reason stays.
     package func end(_ reason: CloseReason) {
         lock.lock()
         if end == nil { end = reason }
-        let waiter = self.waiter
-        self.waiter = nil
+        let waking = waiter?.continuation
+        waiter?.continuation = nil
         lock.unlock()
-        guard let waiter else { return }
-        if let error = reason.error {
-            waiter.continuation.resume(throwing: error)
-        } else {
-            waiter.continuation.resume(returning: nil)
-        }
+        waking?.resume()
     }
 }
 
 // The reader's side.
 extension Inbox {
     /// The next frame, if one is there. The fast path takes no lock.
+    ///
+    /// - Parameter waiter: the call, if it has waited.
     @inlinable
-    package func take() -> Taken {
+    package func take(for waiter: UInt64 = 0) -> Taken {
         if isTaking.exchange(true, ordering: .acquiring) { return .busy }
-        if let frame = front.popFirst() {
-            isTaking.store(false, ordering: .releasing)
-            return .frame(frame)
+        defer { isTaking.store(false, ordering: .releasing) }
+        if let frame = front.popFirst() { return .frame(frame) }
+        switch refill(for: waiter) {
+        case .filled: return front.popFirst().map { .frame($0) } ?? .nothing
+        case .nothing: return .nothing
+        case .ended(let reason): return .ended(reason)
+        case .busy: return .busy
         }
-        let taken = refill()
-        isTaking.store(false, ordering: .releasing)
-        return taken
     }
 
-    /// Fetches what has arrived. The caller holds `isTaking`.
+    /// Everything that is there, in one array; empty if the other result says why.
+    package func takeAll(for waiter: UInt64 = 0) -> (frames: [Frame], taken: Taken) {
+        if isTaking.exchange(true, ordering: .acquiring) { return ([], .busy) }
+        defer { isTaking.store(false, ordering: .releasing) }
+        if !front.isEmpty { return (front.takeAll(), .nothing) }
+        switch refill(for: waiter) {
+        case .filled: return (front.takeAll(), .nothing)
+        case .nothing: return ([], .nothing)
+        case .ended(let reason): return ([], .ended(reason))
+        case .busy: return ([], .busy)
+        }
+    }
+
+    /// Fetches what has arrived. The caller holds `isTaking`, and `front` is empty.
     @usableFromInline
-    func refill() -> Taken {
+    func refill(for caller: UInt64) -> Refill {
         front.recycle()
         lock.lock()
-        if waiter != nil {
-            // Another call waits, so both queues are empty; what arrives next is its.
-            lock.unlock()
-            return .busy
+        if let waiter {
+            if waiter.id != caller {
+                // Another call waits, or was woken and is on its way: what is there is its.
+                lock.unlock()
+                return .busy
+            }
+            self.waiter = nil
         }
-        swap(&front, &back)
+        front.exchange(with: &back)
         frontBytes = backBytes
         frontCount = front.count
         backBytes = 0
@@ -148,76 +184,57 @@ extension Inbox {
             case nil: false
             }
         if hasRoom { pause = nil }
-        let end = self.end
+        let isFilled = frontCount > 0
+        let end = isFilled ? nil : self.end
         lock.unlock()
         if hasRoom { producer?.inboxHasRoom() }
-        if let frame = front.popFirst() { return .frame(frame) }
+        if isFilled { return .filled }
         return end.map { .ended($0) } ?? .nothing
-    }
-
-    /// Everything that is there, in one array.
-    package func takeAll() -> (frames: [Frame], taken: Taken) {
-        if isTaking.exchange(true, ordering: .acquiring) { return ([], .busy) }
-        defer { isTaking.store(false, ordering: .releasing) }
-        if !front.isEmpty { return (front.takeAll(), .nothing) }
-        switch refill() {
-        case .frame(let first):
-            return ([first] + front.takeAll(), .nothing)
-        case let other:
-            return ([], other)
-        }
     }
 
     /// A name for the next wait, so that a cancellation meets only its own.
     @usableFromInline
     func newWaiterID() -> UInt64 { waiterIDs.add(1, ordering: .relaxed).newValue }
 
-    /// Waits in `continuation`, unless there is something to say at once.
+    /// Waits in `continuation`, unless there is something to take at once.
     ///
-    /// `isTaking` is held meanwhile: another call may have fetched frames since this one found none. It is let go of before anybody can
-    /// resume the continuation, so that the caller's next call doesn't meet it.
+    /// `isTaking` is held meanwhile, for a call that waits relies on `front` being empty: if another call has fetched frames since this
+    /// one found none, there are two at a time. It is let go of before anybody can resume the continuation, so that the caller's next
+    /// call doesn't meet it.
     @usableFromInline
-    func park(_ id: UInt64, _ continuation: UnsafeContinuation<Frame?, any Error>) {
+    func park(_ id: UInt64, _ continuation: UnsafeContinuation<Void, any Error>) {
         if isTaking.exchange(true, ordering: .acquiring) {
             continuation.resume(throwing: Self.secondReader)
             return
         }
-        if let frame = front.popFirst() {
-            isTaking.store(false, ordering: .releasing)
-            continuation.resume(returning: frame)
-            return
-        }
-        var answer: Result<Frame?, any Error>?
+        var answer: Result<Void, any Error>?
         lock.lock()
-        if waiter != nil {
+        if waiter != nil || !front.isEmpty {
             answer = .failure(Self.secondReader)
-        } else if !back.isEmpty {
-            answer = .success(back.popFirst())
-            if back.isEmpty { backBytes = 0 }
-            back.recycle()
-        } else if let end {
-            answer = end.error.map { .failure($0) } ?? .success(nil)
+        } else if !back.isEmpty || end != nil {
+            waiter = Waiter(id: id, continuation: nil)
+            answer = .success(())
         } else if withUnsafeCurrentTask(body: { $0?.isCancelled ?? false }) {
             answer = .failure(CancellationError())
         } else {
-            waiter = (id, continuation)
+            waiter = Waiter(id: id, continuation: continuation)
         }
         isTaking.store(false, ordering: .releasing)
         lock.unlock()
         if let answer { continuation.resume(with: answer) }
     }
 
-    /// Ends the wait called `id` with `error`, if it still waits.
+    /// Ends the wait called `id` with `error`, if it still waits. One that was woken takes its frame.
     @usableFromInline
     func unpark(_ id: UInt64, throwing error: any Error) {
         lock.lock()
-        guard let waiter, waiter.id == id else {
+        guard let waiter, waiter.id == id, let continuation = waiter.continuation else {
             lock.unlock()
             return
         }
         self.waiter = nil
         lock.unlock()
-        waiter.continuation.resume(throwing: error)
+        continuation.resume(throwing: error)
     }
 
     /// The next frame, waiting for it; nil after a clean end.
@@ -235,6 +252,23 @@ extension Inbox {
 
     @inlinable
     nonisolated(nonsending) func wait(_ id: UInt64) async throws -> Frame? {
+        try await pause(id)
+        while true {
+            switch take(for: id) {
+            case .frame(let frame): return frame
+            case .ended(let reason):
+                if let error = reason.error { throw error }
+                return nil
+            case .nothing: throw Self.secondReader
+            // A second call is just finding out that it is one.
+            case .busy: await Task.yield()
+            }
+        }
+    }
+
+    /// Waits until there is something to take.
+    @usableFromInline
+    nonisolated(nonsending) func pause(_ id: UInt64) async throws {
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { park(id, $0) }
         } onCancel: {

@@ -1,3 +1,5 @@
+package import LifelineCore
+
 /// The queues and the turn that every event loop has, whatever it polls.
 ///
 /// The proof behind `@unchecked`: `foreign` and `isAsleep` are guarded by `lock`; everything else is touched on the loop's thread only.
@@ -17,17 +19,18 @@ package final class LoopQueues: @unchecked Sendable {
     }
 
     private let lock = Lock()
-    private var foreign: [Entry] = []
-    private var isAsleep = false
+    @exclusivity(unchecked) private var foreign: [Entry] = []
+    @exclusivity(unchecked) private var isAsleep = false
 
-    private var arriving: [Entry] = []
-    private var callbacks: [Entry] = []
-    private var running: [Entry] = []
-    private var jobs: [Job] = []
-    private var runningJobs: [Job] = []
-    private var flushes: [any FlushTarget] = []
-    private var runningFlushes: [any FlushTarget] = []
-    package var timers = TimerQueue()
+    @exclusivity(unchecked) private var arriving: [Entry] = []
+    @exclusivity(unchecked) private var callbacks: [Entry] = []
+    @exclusivity(unchecked) private var running: [Entry] = []
+    @exclusivity(unchecked) private var jobs: [Job] = []
+    @exclusivity(unchecked) private var runningJobs: [Job] = []
+    @exclusivity(unchecked) private var flushes: [any FlushTarget] = []
+    @exclusivity(unchecked) private var runningFlushes: [any FlushTarget] = []
+    @exclusivity(unchecked) package var timers = TimerQueue()
+    package let storages = StorageCache()
 
     package init() {}
 

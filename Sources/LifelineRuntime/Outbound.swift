@@ -97,3 +97,36 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
         outbox.unlock(needsFlush: false)
     }
 }
+
+// Bytes that were encoded once for several connections.
+extension Outbound {
+    /// Appends `bytes` if there is room; false if the caller has to wait its turn first.
+    package func trySend(encoded bytes: Bytes) throws -> Bool {
+        outbox.lock.lock()
+        if !outbox.hasRoom || outbox.end != nil || misuse != nil {
+            let error = misuse ?? outbox.end
+            outbox.unlock(needsFlush: false)
+            if let error { throw error }
+            return false
+        }
+        append(bytes)
+        return true
+    }
+
+    /// Appends `bytes` in their turn.
+    package func sendAdmitted(encoded bytes: Bytes) throws {
+        defer { outbox.admittedIsThrough() }
+        outbox.lock.lock()
+        if let error = misuse ?? outbox.end {
+            outbox.unlock(needsFlush: false)
+            throw error
+        }
+        append(bytes)
+    }
+
+    /// Appends and lets go of the lock.
+    private func append(_ bytes: Bytes) {
+        outbox.buffer.append(bytes)
+        outbox.unlock(needsFlush: outbox.noteAppended())
+    }
+}

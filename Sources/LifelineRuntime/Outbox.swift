@@ -9,14 +9,6 @@ import Synchronization
 /// The proof behind `@unchecked`: all state that changes is guarded by `lock`; `core` is set before the object is shared.
 @usableFromInline
 package final class Outbox: @unchecked Sendable {
-    @usableFromInline
-    package enum Admission {
-        /// Encode now.
-        case open
-        /// Wait for a turn first.
-        case full
-    }
-
     @usableFromInline let lock = Lock()
     @exclusivity(unchecked) @usableFromInline var buffer = ByteOutput()
     /// Taken by the loop and not written yet.
@@ -36,7 +28,6 @@ package final class Outbox: @unchecked Sendable {
     private var senders: [OneShot<Void>] = []
     private var isAdmitting = false
     private var flushers: [(target: UInt64, done: OneShot<Void>)] = []
-    private var drainers: [OneShot<Bool>] = []
     private var lagging = false
     /// What was accepted will not be written any more.
     private var isVoid = false
@@ -102,7 +93,8 @@ extension Outbox {
         }
     }
 
-    private func takeTicket(timeOut: SocketError?) throws -> OneShot<Void> {
+    /// A place in the queue of senders. Who gives up has to give it back.
+    func takeTicket(timeOut: SocketError?) throws -> OneShot<Void> {
         let ticket = OneShot<Void>(timeOut: timeOut)
         lock.lock()
         if let end {
@@ -116,7 +108,7 @@ extension Outbox {
         return ticket
     }
 
-    private func giveBack(_ ticket: OneShot<Void>) {
+    func giveBack(_ ticket: OneShot<Void>) {
         lock.lock()
         if let place = senders.firstIndex(where: { $0 === ticket }) { senders.remove(at: place) }
         isQueued = isAdmitting || !senders.isEmpty
@@ -134,7 +126,7 @@ extension Outbox {
     }
 
     /// Wakes the first sender that still waits, if nobody is between being woken and encoding.
-    private func admitNext() {
+    func admitNext() {
         while true {
             lock.lock()
             guard !isAdmitting, !senders.isEmpty, level < highMark, end == nil else {
@@ -182,16 +174,6 @@ extension Outbox {
         unlock(needsFlush: false)
     }
 
-    /// Something that is told true when the level is at the low mark, false at the end; nil if it is below the high mark now.
-    package func drainer() -> OneShot<Bool>? {
-        lock.lock()
-        defer { unlock(needsFlush: false) }
-        if end != nil || hasRoom { return nil }
-        let drainer = OneShot<Bool>()
-        drainers.append(drainer)
-        return drainer
-    }
-
     /// A broadcast has waited for it in vain, and it hasn't drained to the low mark since.
     package var isLagging: Bool {
         lock.lock()
@@ -204,22 +186,6 @@ extension Outbox {
         lagging = level > lowMark
         unlock(needsFlush: false)
     }
-
-    /// Appends bytes that are encoded already, if there is room. Nil if the outbox has ended.
-    package func append(encoded bytes: Bytes) -> Admission? {
-        lock.lock()
-        if end != nil {
-            unlock(needsFlush: false)
-            return nil
-        }
-        guard hasRoom else {
-            unlock(needsFlush: false)
-            return .full
-        }
-        buffer.append(bytes)
-        unlock(needsFlush: noteAppended())
-        return .open
-    }
 }
 
 // The loop's side.
@@ -227,7 +193,7 @@ extension Outbox {
     /// Reports `written` bytes and takes what has been appended since. Nil if a sender holds the lock: it will schedule a flush.
     ///
     /// Empty means that all is written; the next append schedules a flush.
-    func exchange(written: Int) -> [Bytes]? {
+    func exchange(written: Int) -> WriteQueue? {
         if !lock.tryLock() {
             isWanted.store(true, ordering: .sequentiallyConsistent)
             // The sender may have let go in between, without seeing that it is wanted.
@@ -237,13 +203,11 @@ extension Outbox {
         inFlight -= written
         bytesWritten &+= UInt64(written)
         let size = buffer.count
-        var regions: [Bytes] = []
+        var taken = WriteQueue()
         if size > 0 {
-            var taken = ByteOutput(expecting: min(size, 64 * 1024))
-            swap(&taken, &buffer)
+            taken = takeBuffer()
             inFlight += size
             bytesAccepted &+= UInt64(size)
-            regions = taken.takeRegions()
         } else if inFlight == 0 {
             isScheduled = false
         }
@@ -255,14 +219,18 @@ extension Outbox {
             flushers.removeAll { $0.target <= reached }
         }
         if level <= lowMark { lagging = false }
-        var doneDrainers: [OneShot<Bool>] = []
-        if !drainers.isEmpty, level <= lowMark { swap(&doneDrainers, &drainers) }
         lock.unlock()
         if isWanted.exchange(false, ordering: .sequentiallyConsistent) { core?.scheduleFlush() }
         for done in doneFlushers { done.succeed(()) }
-        for done in doneDrainers { done.succeed(true) }
         if mustAdmit { admitNext() }
-        return regions
+        return taken
+    }
+
+    /// Under the lock.
+    private func takeBuffer() -> WriteQueue {
+        var output = ByteOutput(expecting: min(buffer.blockCount, 64 * 1024))
+        swap(&output, &buffer)
+        return WriteQueue(output)
     }
 
     /// Sends fail from now on, and those that wait. What was accepted stays unless `dropping`. The first error stays.
@@ -280,12 +248,9 @@ extension Outbox {
             flushers = []
             swap(&dropped, &buffer)
         }
-        let doneDrainers = drainers
-        drainers = []
         lock.unlock()
         _ = dropped.finish()
         for ticket in waiting { ticket.fail(error) }
         for flusher in lost { flusher.fail(error) }
-        for drainer in doneDrainers { drainer.succeed(false) }
     }
 }

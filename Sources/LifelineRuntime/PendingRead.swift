@@ -17,6 +17,8 @@ final class FrameRead<D: FrameDecoder>: PendingRead {
     private var decoder: D
     /// Bytes of the input that the decoder has taken.
     private var taken = 0
+    /// What the decoder has reported: of a read that comes to nothing it will be reported again.
+    private var findings: [Finding] = []
 
     init(_ decoder: D) { self.decoder = decoder }
 
@@ -38,10 +40,13 @@ final class FrameRead<D: FrameDecoder>: PendingRead {
             }
             if let frame {
                 if result.succeed(frame) {
+                    findings += rest.takeFindings()
                     rest.resume()
                     input = rest
+                    for finding in findings { input.report(finding) }
                 }
             } else {
+                findings += rest.takeFindings()
                 taken = input.count - rest.count
             }
         } catch {

@@ -25,19 +25,13 @@ extension Server {
         }
 
         var result = BroadcastResult()
-        var late: [Late] = []
-        let waits = slow != .skip
+        var late: [Connection<C>] = []
         for connection in shared.registry.connections {
             switch try parcel.post(to: connection) {
-            case .open: result.accepted += 1
+            case true: result.accepted += 1
             case nil: result.skipped += 1
-            case .full:
-                let outbox = connection.core.outbox
-                if waits, !outbox.isLagging {
-                    late.append(Late(connection: connection, drained: outbox.drainer()))
-                } else {
-                    result.skipped += 1
-                }
+            case false:
+                if slow.waits(isLagging: connection.core.outbox.isLagging) { late.append(connection) } else { result.skipped += 1 }
             }
         }
         switch slow {
@@ -48,62 +42,126 @@ extension Server {
         return result
     }
 
-    /// Waits for those that are late, once for all of them, and deals with the rest.
+    /// Waits for those that are late, for all at a time, and deals with the rest at the limit.
+    ///
+    /// Each is waited for among its own senders, so nobody overtakes anybody, and gets the frame as soon as it is its turn.
     private nonisolated(nonsending) func settle(
-        _ late: [Late], _ parcel: Parcel, within limit: Duration, evicting: Bool, _ result: inout BroadcastResult
+        _ late: [Connection<C>], _ parcel: Parcel, within limit: Duration, evicting: Bool, _ result: inout BroadcastResult
     ) async throws {
-        if late.isEmpty { return }
-        let expiry = TimerAction { for one in late { one.drained?.succeed(false) } }
+        let waits = late.compactMap { Wait(connection: $0) }
+        result.skipped += late.count - waits.count
+        if waits.isEmpty { return }
+        let expiry = TimerAction { for wait in waits { wait.expire() } }
         let timer = LoopTimer(expiry)
         loop.armFromAnywhere(timer, after: limit)
         defer {
             loop.disarmFromAnywhere(timer)
             withExtendedLifetime(expiry) {}
         }
-        for one in late {
-            let outbox = one.connection.core.outbox
-            var isCancelled = false
-            do {
-                _ = try await one.drained?.value()
-            } catch {
-                isCancelled = true
-            }
-            switch try parcel.post(to: one.connection) {
-            case .open: result.accepted += 1
-            case nil: result.skipped += 1
-            case .full where evicting && !isCancelled:
-                let core = one.connection.core
-                let error = SocketError(.evicted, "\(outbox.waitingBytes) bytes were waiting for \(limit)")
-                core.loop.run { core.end(error) }
-                result.evicted += 1
-            case .full:
-                if !isCancelled { outbox.beginLagging() }
-                result.skipped += 1
+        try await withThrowingTaskGroup(of: Fate.self) { group in
+            for wait in waits { group.addTask { try await wait.outcome(parcel) } }
+            for try await fate in group {
+                switch fate {
+                case .accepted: result.accepted += 1
+                case .skipped: result.skipped += 1
+                case .tooSlow(let outbox) where evicting:
+                    outbox.core?.evict(after: limit)
+                    result.evicted += 1
+                case .tooSlow(let outbox):
+                    outbox.beginLagging()
+                    result.skipped += 1
+                }
             }
         }
     }
 
-    /// A connection above its mark, and what it is waited for by.
-    private struct Late: Sendable {
-        let connection: Connection<C>
-        let drained: OneShot<Bool>?
+    private enum Fate: Sendable {
+        case accepted, skipped, tooSlow(Outbox)
     }
+
+    /// A connection above its mark, and the place among its senders.
+    private struct Wait: Sendable {
+        let connection: Connection<C>
+        let ticket: OneShot<Void>
+
+        /// Nil if it has ended.
+        init?(connection: Connection<C>) {
+            guard let ticket = try? connection.core.outbox.takeTicket(timeOut: nil) else { return nil }
+            self.connection = connection
+            self.ticket = ticket
+        }
+
+        /// The limit has come. Who is below the high mark gets it even so, if it is the first that waits.
+        func expire() {
+            connection.core.outbox.admitNext()
+            ticket.fail(Expired())
+        }
+
+        func outcome(_ parcel: Parcel) async throws -> Fate {
+            do {
+                try await ticket.value()
+            } catch {
+                // Cancelled, or the connection has ended.
+                connection.core.outbox.giveBack(ticket)
+                return error is Expired ? .tooSlow(connection.core.outbox) : .skipped
+            }
+            return try parcel.postInTurn(to: connection) ? .accepted : .skipped
+        }
+    }
+
+    private struct Expired: Error {}
 
     private enum Parcel: Sendable {
         case encoded(Bytes)
         case frame(C.Encoder.Frame)
 
-        /// Appends it if there is room; nil if the connection has ended.
-        func post(to connection: Connection<C>) throws -> Outbox.Admission? {
-            switch self {
-            case .encoded(let bytes): return connection.core.outbox.append(encoded: bytes)
-            case .frame(let frame):
-                do {
-                    return try connection.outbound.trySend(frame) ? .open : .full
-                } catch let error as SocketError where error.code == .closed || error.code == .misuse {
-                    return nil
+        /// Appends it if there is room; nil if the connection has ended or speaks another codec now.
+        func post(to connection: Connection<C>) throws -> Bool? {
+            try unlessOver {
+                switch self {
+                case .encoded(let bytes): try connection.outbound.trySend(encoded: bytes)
+                case .frame(let frame): try connection.outbound.trySend(frame)
                 }
             }
         }
+
+        /// Appends it where a ticket has come to its turn; false if the connection has ended or speaks another codec now.
+        func postInTurn(to connection: Connection<C>) throws -> Bool {
+            let isPosted = try unlessOver {
+                switch self {
+                case .encoded(let bytes): try connection.outbound.sendAdmitted(encoded: bytes)
+                case .frame(let frame): try connection.outbound.sendAdmitted(frame)
+                }
+                return true
+            }
+            return isPosted ?? false
+        }
+
+        private func unlessOver(_ body: () throws -> Bool) throws -> Bool? {
+            do {
+                return try body()
+            } catch let error as SocketError where error.code == .closed || error.code == .misuse {
+                return nil
+            }
+        }
+    }
+}
+
+extension SlowRule {
+    /// Whether a connection above its mark is waited for. One that is to be evicted is waited for once in any case, and one that
+    /// was waited for in vain not again.
+    fileprivate func waits(isLagging: Bool) -> Bool {
+        switch self {
+        case .skip: false
+        case .skipping: !isLagging
+        case .evict: true
+        }
+    }
+}
+
+extension StreamCore {
+    /// Ends the stream because it didn't keep up. From any thread.
+    fileprivate func evict(after limit: Duration) {
+        loop.run { self.end(SocketError(.evicted, "\(self.outbox.waitingBytes) bytes were waiting for \(limit)")) }
     }
 }

@@ -61,19 +61,32 @@ public final actor Server<C: Codec> {
     @concurrent
     public nonisolated func run(_ handler: @escaping @Sendable (Connection<C>) async throws -> Void) async throws {
         let shared = shared
-        try shared.beginRun()
-        // On the loop that accepts, so that a connection's handler starts in the turn in which it came.
-        await withTaskExecutorPreference(loop.tasks) {
-            await withDiscardingTaskGroup { group in
-                while let accepted = try? await shared.queue.next() {
-                    let preference = shared.options.handlers == .loop ? accepted.loop.tasks : globalConcurrentExecutor
-                    group.addTask(executorPreference: preference) { await shared.serve(accepted, handler) }
-                }
-                // No more come: after a shutdown, or because this task was cancelled.
-                if await !shared.handlersReturn() { group.cancelAll() }
-            }
+        let mayServe = try shared.beginRun()
+        switch shared.options.handlers {
+        case .loop:
+            // On the loop that accepts, so that a connection's handler starts in the turn in which it came.
+            await withTaskExecutorPreference(loop.tasks) { await serveAll(handler, mayServe) }
+        case .pool:
+            // Without any preference: even one for the pool is looked up at each hop.
+            await serveAll(handler, mayServe)
         }
         try Task.checkCancellation()
+    }
+
+    private nonisolated func serveAll(
+        _ handler: @escaping @Sendable (Connection<C>) async throws -> Void, _ mayServe: Bool
+    ) async {
+        let shared = shared
+        await withDiscardingTaskGroup { group in
+            while mayServe, let accepted = try? await shared.queue.next() {
+                switch shared.options.handlers {
+                case .loop: group.addTask(executorPreference: accepted.loop.tasks) { await shared.serve(accepted, handler) }
+                case .pool: group.addTask { await shared.serve(accepted, handler) }
+                }
+            }
+            // No more come: after a shutdown, or because this task was cancelled.
+            if await !shared.handlersReturn() { group.cancelAll() }
+        }
     }
 
     /// Ends the server in good order: accepts no more (the address is free at once), reads no more (decoded frames are still delivered,

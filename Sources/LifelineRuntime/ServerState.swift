@@ -25,6 +25,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     let handshake: (@Sendable (ByteStream) async throws -> Void)?
     let loop: any EventLoop
     let registry = ConnectionRegistry<C>()
+    private let settings: StreamCore.Settings
     let queue: Inbox<Accepted>
 
     private let lock = Lock()
@@ -41,6 +42,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     ) {
         self.codec = codec
         self.options = options
+        settings = StreamCore.Settings(options.connection)
         self.tooBusy = tooBusy
         self.handshake = handshake
         self.loop = loop
@@ -53,8 +55,9 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     // The listener's side.
 
     func accepted(_ transport: any Transport) {
-        let core = StreamCore(transport: transport, options: options.connection)
-        let start: Accepted.Start = handshake == nil ? .connection(Connection(over: core, codec: codec)) : .handshake(ByteStream(over: core))
+        let core = StreamCore(transport: transport, settings: settings)
+        let start: Accepted.Start =
+            handshake == nil ? .connection(Connection(over: core, codec: codec)) : .handshake(ByteStream(over: core))
         var connection: Connection<C>?
         if case .connection(let made) = start { connection = made }
         guard !lock.withLock({ isStopping }) else {
@@ -68,7 +71,12 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
         core.start()
         var arrivals = FrameQueue<Accepted>()
         arrivals.append(Accepted(id: id, core: core, start: start))
-        if queue.add(&arrivals, bytes: 1, marked: false) { lock.withLock { listener }?.pause() }
+        if queue.add(&arrivals, bytes: 1, marked: false).isPaused { lock.withLock { listener }?.pause() }
+        if let late = arrivals.popFirst() {
+            // The queue has ended meanwhile: nobody will take it.
+            closeUnserved(late)
+            return
+        }
         // A shutdown that began meanwhile has not seen this one.
         if lock.withLock({ isStopping }) { core.stopReading(because: .shuttingDown) }
     }
@@ -81,11 +89,10 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
 
     /// One connection too many: a last word, if there is one, and a close that doesn't wait for long. On its loop.
     private func turnAway(_ core: StreamCore) {
-        guard let tooBusy, lock.withLock({ turnedAway < 64 }) else {
+        guard let tooBusy, mayTurnAway() else {
             core.closeNow(because: .failed(SocketError(.tooBusy, "as many connections as may be")))
             return
         }
-        lock.withLock { turnedAway += 1 }
         let farewell = Connection(over: core, codec: codec)
         core.start()
         try? farewell.outbound.sendAtOnce(tooBusy)
@@ -93,16 +100,26 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
         core.close(within: .seconds(1), because: .failed(SocketError(.tooBusy, "as many connections as may be")), done: nil)
     }
 
+    private func mayTurnAway() -> Bool {
+        lock.withLock {
+            if turnedAway >= 64 { return false }
+            turnedAway += 1
+            return true
+        }
+    }
+
     private func wasTurnedAway() { lock.withLock { turnedAway -= 1 } }
 
     // Serving.
 
-    func beginRun() throws {
-        let isSecond = lock.withLock {
+    /// Says whether there is anything to serve: not after a shutdown, which sees to those that wait.
+    func beginRun() throws -> Bool {
+        let (isSecond, mayServe) = lock.withLock {
             defer { isRunning = true }
-            return isRunning
+            return (isRunning, !isStopping)
         }
         if isSecond { throw SocketError(.misuse, "the server runs, or has run: bind another one") }
+        return mayServe
     }
 
     /// Runs one connection from its handshake to its end.
@@ -121,6 +138,10 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
             if !(error is CancellationError && Task.isCancelled) { report(error) }
         }
         _ = await accepted.core.closeGracefully(within: options.connection.lingerLimit, by: nil)
+        left(accepted)
+    }
+
+    private func left(_ accepted: Accepted) {
         if registry.remove(accepted.id) == 0 { finishDraining() }
     }
 
@@ -139,7 +160,6 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     func shutdown(within limit: Duration) async -> Bool {
         await stopListening()
         for core in registry.cores { core.loop.run { core.stopReading(because: .shuttingDown) } }
-        if !lock.withLock({ isRunning }) { await closeUnserved(within: limit) }
         let force = TimerAction { [weak self] in self?.force() }
         let timer = LoopTimer(force)
         loop.armFromAnywhere(timer, after: limit)
@@ -152,26 +172,33 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
 
     /// Accepts no more. The address is free when it returns.
     private func stopListening() async {
-        guard let listener = stop() else { return }
+        guard let (listener, isServed) = stop() else { return }
         await listener.close()
         queue.end(.shuttingDown)
+        if isServed { return }
+        while case .frame(let accepted) = queue.take() { closeUnserved(accepted) }
     }
 
-    /// Marks the server as stopping; the first call gets the listener.
-    private func stop() -> (any Listener)? {
+    /// Marks the server as stopping; the first call gets the listener, and whether somebody runs the server.
+    private func stop() -> (any Listener, isServed: Bool)? {
         lock.lock()
+        defer { lock.unlock() }
         isStopping = true
-        let listener = self.listener
+        guard let listener else { return nil }
         self.listener = nil
-        lock.unlock()
-        return listener
+        return (listener, isRunning)
     }
 
-    /// Nobody runs the server, so nobody serves those that wait.
-    private func closeUnserved(within limit: Duration) async {
-        while case .frame(let accepted) = queue.take() {
-            _ = await accepted.core.closeGracefully(within: min(limit, options.connection.lingerLimit), by: nil)
-            if registry.remove(accepted.id) == 0 { finishDraining() }
+    /// Closes a connection in good order that no handler will see.
+    private func closeUnserved(_ accepted: Accepted) {
+        let core = accepted.core
+        core.loop.run {
+            if core.machine.phase == .closed {
+                self.left(accepted)
+            } else {
+                core.onClosed = { self.left(accepted) }
+                core.close(within: self.options.connection.lingerLimit, because: .shuttingDown, done: nil)
+            }
         }
     }
 
@@ -182,8 +209,11 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
             drainWaiters.append(done)
             return self.isForced
         }
-        if isForced { force() }
-        if registry.count == 0 { finishDraining() }
+        if registry.count == 0 {
+            finishDraining()
+        } else if isForced {
+            force()
+        }
         if let result = try? await done.value() { return result }
         force()
         return false
@@ -210,7 +240,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
 
     /// The server object has gone: nobody can serve what comes.
     func abandon() {
-        stop()?.closeSoon()
+        stop()?.0.closeSoon()
         queue.end(.shuttingDown)
     }
 }

@@ -15,11 +15,12 @@ extension StreamCore: TransportHandler, LoopNotice {
     /// Reads until nothing is left, the owner has no room or the others must have their turn.
     private func readTurn() {
         guard machine.phase != .closed, machine.receiving == .open || machine.receiving == .discarding else { return }
+        let scratch = loop.scratch
         var budget = Self.readBudget
         while isReading {
             let result: ReadResult
             do throws(SocketError) {
-                result = try transport.read(into: loop.scratch)
+                result = try transport.read(into: scratch)
             } catch {
                 isReadDue = false
                 readFailed(error)
@@ -36,9 +37,9 @@ extension StreamCore: TransportHandler, LoopNotice {
             case .bytes(let count, let more):
                 isReadDue = more
                 counters.bytesIn &+= UInt64(count)
-                lastHeard = loop.now
+                lastHeard = loop.turnTime
                 if machine.receiving == .open {
-                    input.append(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count]))
+                    input.append(UnsafeRawBufferPointer(rebasing: scratch[..<count]), using: loop.storages)
                     owner?.streamHasInput()
                     guard machine.phase != .closed else { return }
                 }
@@ -84,6 +85,15 @@ extension StreamCore: TransportHandler, LoopNotice {
     /// What the peer sent can't be accepted: after a last reply in good order the stream ends with `error`. On the loop.
     package func violated(_ error: SocketError) {
         perform(machine.close(because: .failed(error)))
+    }
+
+    /// Counts and tells what a decoder has noted in the input. On the loop.
+    package func reportFindings() {
+        guard input.hasFindings else { return }
+        for finding in input.takeFindings() {
+            counters.findings += 1
+            options.onFinding?(finding)
+        }
     }
 
     /// A first frame has arrived. On the loop.

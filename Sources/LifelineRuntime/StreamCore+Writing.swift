@@ -3,7 +3,8 @@ import LifelineCore
 extension StreamCore: FlushTarget {
     /// Asks for a flush at the end of the loop's turn. From any thread.
     func scheduleFlush() {
-        if loop.isCurrent { loop.flushLater(self) } else { loop.submit { self.loop.flushLater(self) } }
+        let loop = loop
+        if loop.isCurrent { loop.flushLater(self) } else { loop.submit { loop.flushLater(self) } }
     }
 
     package func transportIsWritable() {
@@ -26,27 +27,27 @@ extension StreamCore: FlushTarget {
         while true {
             guard let more = outbox.exchange(written: unreported) else { return }  // The sender at it will ask again.
             unreported = 0
-            if regions.isEmpty { regions = more[...] } else { regions += more }
-            if regions.isEmpty {
+            unwritten.append(more)
+            if unwritten.isEmpty {
                 deadlines[.write] = .never
                 perform(machine.drained())
                 return
             }
             let written: Int
             do throws(SocketError) {
-                written = try transport.write(regions)
+                written = unwritten.isOneRun ? try transport.write(unwritten.first) : try transport.write(unwritten.regions)
             } catch {
                 writeFailed(error)
                 return
             }
             advance(written)
-            if !regions.isEmpty {
+            if !unwritten.isEmpty {
                 isWriteBlocked = true
                 if written > 0 || deadlines[.write] == .never, let limit = options.writeLimit {
                     deadlines[.write] = loop.now.advanced(by: limit)
                     rearm()
                 }
-                _ = reportWritten()
+                reportWritten()
                 return
             }
             budget -= written
@@ -58,26 +59,16 @@ extension StreamCore: FlushTarget {
     }
 
     /// Tells the outbox what was written, and keeps what it has for later.
-    private func reportWritten() -> Bool {
-        guard unreported > 0, let more = outbox.exchange(written: unreported) else { return false }
+    private func reportWritten() {
+        guard unreported > 0, let more = outbox.exchange(written: unreported) else { return }
         unreported = 0
-        regions += more
-        return true
+        unwritten.append(more)
     }
 
     private func advance(_ written: Int) {
         counters.bytesOut &+= UInt64(written)
         unreported += written
-        var left = written
-        while left > 0, let first = regions.first {
-            if first.count <= left {
-                left -= first.count
-                regions.removeFirst()
-            } else {
-                regions[regions.startIndex] = first.slice(left..<first.count)
-                left = 0
-            }
-        }
+        unwritten.advance(written)
     }
 
     private func writeFailed(_ error: SocketError) {

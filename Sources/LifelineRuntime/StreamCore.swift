@@ -6,7 +6,7 @@ package protocol StreamOwner: AnyObject, Sendable {
     func streamHasInput()
     /// The peer's stream is over. What is left in the input is unfinished; an error says that it must not be.
     func streamInputEnded() -> SocketError?
-    /// No more bytes will come, for `reason`.
+    /// No more bytes will come, for `reason`. What the input holds is the owner's to keep or to drop.
     func streamReadingEnded(_ reason: CloseReason)
 }
 
@@ -18,34 +18,36 @@ package final class StreamCore: @unchecked Sendable {
     package let loop: any EventLoop
     package let transport: any Transport
     package let outbox: Outbox
-    package let options: ConnectionOptions
+    /// Shared by all connections of a server.
+    private let settings: Settings
+    package var options: ConnectionOptions { settings.options }
 
     package weak var owner: (any StreamOwner)?
     /// What has arrived and no decoder has taken.
     @exclusivity(unchecked) package var input = ByteInput()
-    package var counters = Counters()
+    @exclusivity(unchecked) package var counters = Counters()
 
-    var machine = StreamMachine()
+    @exclusivity(unchecked) var machine = StreamMachine()
     /// False while the owner has no room.
-    var isReading = true
+    @exclusivity(unchecked) var isReading = true
     /// The transport was readable when reading was left off.
-    var isReadDue = false
-    var isReadPosted = false
+    @exclusivity(unchecked) var isReadDue = false
+    @exclusivity(unchecked) var isReadPosted = false
     /// Taken from the outbox and not written.
-    var regions: ArraySlice<Bytes> = []
+    @exclusivity(unchecked) var unwritten = WriteQueue()
     /// Written and not reported to the outbox yet.
-    var unreported = 0
-    var isWriteBlocked = false
-    var writeError: SocketError?
-    var deadlines = Deadlines()
-    var timer: LoopTimer?
-    var timerTime = LoopTime.never
-    var closeWaiters: [OneShot<Bool>] = []
+    @exclusivity(unchecked) var unreported = 0
+    @exclusivity(unchecked) var isWriteBlocked = false
+    @exclusivity(unchecked) var writeError: SocketError?
+    @exclusivity(unchecked) var deadlines = Deadlines()
+    @exclusivity(unchecked) var timer: LoopTimer?
+    @exclusivity(unchecked) var timerTime = LoopTime.never
+    @exclusivity(unchecked) var closeWaiters: [OneShot<Bool>] = []
     /// Called once, when the transport has been given back. On the loop.
-    var onClosed: (@Sendable () -> Void)?
+    @exclusivity(unchecked) var onClosed: (@Sendable () -> Void)?
     let opened: LoopTime
-    var lastHeard: LoopTime
-    var finalTCPInfo: TCPInfo?
+    @exclusivity(unchecked) var lastHeard: LoopTime
+    @exclusivity(unchecked) var finalTCPInfo: TCPInfo?
 
     /// What has passed so far.
     package struct Counters {
@@ -58,14 +60,25 @@ package final class StreamCore: @unchecked Sendable {
     /// At most this much is read from one connection before the others have their turn.
     static let readBudget = 256 * 1024
 
-    package init(transport: any Transport, options: ConnectionOptions) {
+    /// Options in one block, for they are larger than all else that a connection keeps.
+    package final class Settings: Sendable {
+        let options: ConnectionOptions
+        package init(_ options: ConnectionOptions) { self.options = options }
+    }
+
+    package init(transport: any Transport, settings: Settings) {
+        let options = settings.options
         self.loop = transport.loop
         self.transport = transport
-        self.options = options
+        self.settings = settings
         outbox = Outbox(marks: options.outbox)
         opened = transport.loop.now
         lastHeard = opened
         outbox.core = self
+    }
+
+    package convenience init(transport: any Transport, options: ConnectionOptions) {
+        self.init(transport: transport, settings: Settings(options))
     }
 
     /// Begins to read. On the loop, once ``owner`` is set.
@@ -87,7 +100,7 @@ package final class StreamCore: @unchecked Sendable {
         }
         if actions.contains(.refuseSends) { outbox.end(sendError, dropping: actions.contains(.dropOutbox)) }
         if actions.contains(.dropOutbox) {
-            regions = []
+            unwritten = WriteQueue()
             deadlines[.write] = .never
         }
         if actions.contains(.armHalfOpen), let limit = options.halfOpenLimit {
@@ -124,10 +137,6 @@ package final class StreamCore: @unchecked Sendable {
         deadlines = Deadlines()
         rearm()
         timer = nil
-        switch machine.reason {
-        case .closedByPeer, .failed: break  // What arrived before the end is still there for a late reader.
-        default: input.removeAll()
-        }
         finalTCPInfo = transport.tcpInfo
         transport.close(reset: reset)
         let waiters = closeWaiters

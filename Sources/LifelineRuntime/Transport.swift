@@ -39,10 +39,16 @@ package protocol Transport: AnyObject, Sendable {
     /// Writes the front of `regions` and returns how many bytes were taken: fewer than there are means that the next would block, and a
     /// notice will follow.
     func write(_ regions: ArraySlice<Bytes>) throws(SocketError) -> Int
+    /// As ``write(_:)-(ArraySlice<Bytes>)``, for one region.
+    func write(_ region: Bytes) throws(SocketError) -> Int
     /// Ends this side. The peer sees the end behind all bytes written.
     func shutdownWrites()
     /// Gives everything back. With `reset` the peer is told that data was lost. Harmless when repeated.
     func close(reset: Bool)
+}
+
+extension Transport {
+    package func write(_ region: Bytes) throws(SocketError) -> Int { try write([region][...]) }
 }
 
 /// What the system tells about a TCP connection.

@@ -1,3 +1,4 @@
+package import LifelineCore
 package import LifelineRuntime
 
 /// An event loop of a simulation: the same queues and turns as the system's loops, on a thread and a clock that it shares with the
@@ -20,6 +21,8 @@ package final class VirtualEventLoop: EventLoop {
     package var now: LoopTime { scheduler.now }
     package var isCurrent: Bool { scheduler.isCurrent(seat) }
     package var scratch: UnsafeMutableRawBufferPointer { seat.scratch }
+    package var turnTime: LoopTime { now }
+    package var storages: StorageCache { seat.queues.storages }
 
     package func post(_ notice: any LoopNotice) { scheduler.arrive(.notice(notice), at: seat) }
 
@@ -80,7 +83,7 @@ final class VirtualTaskExecutor: TaskExecutor {
 /// scheduler's thread only.
 final class VirtualSeat: @unchecked Sendable {
     let index: Int
-    let queues = LoopQueues()
+    private(set) var queues = LoopQueues()
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
     private weak var serial: VirtualEventLoop?
     private weak var tasks: VirtualTaskExecutor?
@@ -93,6 +96,9 @@ final class VirtualSeat: @unchecked Sendable {
         self.serial = serial
         self.tasks = tasks
     }
+
+    /// Drops what is queued; jobs among it never run. Work may hold the loop, which holds this.
+    func dropWork() { queues = LoopQueues() }
 
     /// One turn; the number of jobs that ran.
     func turn(at time: LoopTime) -> Int {

@@ -26,11 +26,17 @@ extension VirtualScheduler {
             + "(Task.sleep, a thread, a queue)"
     }
 
-    /// The calling thread's return addresses.
-    static func backtrace() -> [UInt] {
+    /// Where what has come was waiting, or else where the calling thread stands.
+    static func origin(of entry: LoopQueues.Entry) -> [UInt] {
         withUnsafeTemporaryAllocation(of: UnsafeMutableRawPointer?.self, capacity: 48) { frames in
             frames.initialize(repeating: nil)
-            let count = lifeline_backtrace(frames.baseAddress!, Int32(frames.count))
+            let count =
+                switch entry {
+                case .actorJob(let job), .taskJob(let job):
+                    lifeline_task_backtrace(unsafeBitCast(job, to: UnsafeRawPointer.self), frames.baseAddress!, Int32(frames.count))
+                case .work, .notice:
+                    lifeline_backtrace(frames.baseAddress!, Int32(frames.count))
+                }
             return frames[..<Int(count)].map { UInt(bitPattern: $0) }
         }
     }
@@ -45,18 +51,33 @@ extension VirtualScheduler {
             seed: seed, time: failure.time.sinceStart, place: place)
     }
 
-    /// The innermost frames that belong neither to the language nor to this house.
+    /// The innermost frames that belong neither to the language nor to the scheduler.
     private static func names(of frames: [UInt]) -> [String] {
         var names: [String] = []
-        for frame in frames {
-            // A return address may already be the next function's.
-            guard let symbol = UnsafeRawPointer(bitPattern: frame - 1).flatMap({ lifeline_symbol($0) }) else { continue }
+        for frame in frames where frame != 0 {
+            // A return address may already be the next function's. (So may a suspended function's, which starts at its address.)
+            guard let symbol = UnsafeRawPointer(bitPattern: frame).flatMap({ lifeline_symbol($0) }) else { continue }
             defer { lifeline_symbol_free(symbol) }
-            let name = String(cString: symbol)
-            if name.contains("LifelineTesting.Virtual") { continue }
+            let name = plain(String(cString: symbol))
+            if names.last == name || Self.hiddenNames.contains(where: { name.contains($0) }) { continue }
             names.append(name)
             if names.count == 4 { break }
         }
         return names
+    }
+
+    private static let hiddenNames = [
+        "LifelineTesting.Virtual", "in LifelineTesting.(startBody", "(extension in Swift)", "Swift.Task<", "reabstraction thunk",
+    ]
+
+    /// The name without what the compiler puts before it.
+    private static func plain(_ name: String) -> String {
+        var rest = Substring(name)
+        if rest.hasPrefix("("), let end = rest.firstIndex(of: ")") { rest = rest[end...].dropFirst(2) }
+        for prefix in ["await resume partial function for ", "suspend resume partial function for ", "partial apply forwarder for "]
+        where rest.hasPrefix(prefix) {
+            rest = rest.dropFirst(prefix.count)
+        }
+        return String(rest)
     }
 }

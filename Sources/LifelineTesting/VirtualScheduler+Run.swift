@@ -104,6 +104,7 @@ extension VirtualScheduler {
     /// Runs what is left without moving time, and closes the door.
     private func finish() {
         var turns = 0
+        var dropped: [Arrival] = []
         while true {
             _ = takeNews()
             if turn() {
@@ -114,10 +115,14 @@ extension VirtualScheduler {
             if turns <= Self.unwindingTurns, settleOne() || endSleepers() { continue }
             let isOver = lock.withLock {
                 guard arrivals.isEmpty || turns > Self.unwindingTurns else { return false }
+                swap(&dropped, &arrivals)
                 phase = .ended
                 return true
             }
-            if isOver { return }
+            if isOver { break }
+        }
+        if turns > Self.unwindingTurns {
+            for seat in seats { seat.dropWork() }
         }
     }
 

@@ -96,15 +96,17 @@ package final class VirtualScheduler: @unchecked Sendable {
             seat.queues.add(entry)
             return
         }
+        // Before it is queued, for then it may run and be gone.
+        if lock.withLock({ phase == .running && failure == nil }) {
+            fail(.foreignJob, Self.arrivalText(entry, at: seat), frames: Self.origin(of: entry))
+        }
         lock.lock()
         arrivals.append(Arrival(seat: seat, entry: entry))
         switch phase {
         case .new:
             lock.unlock()
         case .running:
-            let isFirst = failure == nil
             lock.unlock()
-            if isFirst { fail(.foreignJob, Self.arrivalText(entry, at: seat), frames: Self.backtrace()) }
             lifeline_gate_open(gate)
         case .ended:
             let mustStart = !isDrainingLate

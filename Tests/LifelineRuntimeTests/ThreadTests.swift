@@ -112,20 +112,20 @@ struct ThreadTests {
             group.addTask {
                 // What the loop does, with a kernel that takes a little at a time.
                 var all: [UInt8] = []
-                var regions: [Bytes] = []
+                var unwritten = WriteQueue()
                 var taken = 0
                 while true {
                     let wasOver = over.count > 0
                     if let more = outbox.exchange(written: taken) {
                         taken = 0
-                        regions += more
-                        if regions.isEmpty, wasOver { return all }
+                        unwritten.append(more)
+                        if unwritten.isEmpty, wasOver { return all }
                         #expect(outbox.waitingBytes <= mark + 8)
                     }
-                    if let first = regions.first, taken == 0 {
-                        first.withUnsafeBytes { all.append(contentsOf: $0) }
-                        taken = first.count
-                        regions.removeFirst()
+                    if taken == 0 {
+                        unwritten.first.withUnsafeBytes { all.append(contentsOf: $0) }
+                        taken = unwritten.first.count
+                        unwritten.advance(taken)
                     }
                     await Task.yield()
                 }
@@ -187,8 +187,8 @@ struct ThreadTests {
                 }
                 group.addTask {
                     for _ in 0..<20 {
-                        if let regions = outbox.exchange(written: 0) {
-                            _ = outbox.exchange(written: regions.reduce(0) { $0 + $1.count })
+                        if let more = outbox.exchange(written: 0) {
+                            _ = outbox.exchange(written: more.regions.reduce(0) { $0 + $1.count })
                         }
                         await Task.yield()
                     }
@@ -214,27 +214,30 @@ private struct Numbered: FrameEncoder {
 /// Fills an inbox as a connection does: until it is told to pause, and on when it is told of room.
 private final class Producer: InboxProducer {
     private let total: Int
-    private let room = Atomic<Bool>(true)
+    private let hasRoom = Atomic<Bool>(true)
     nonisolated(unsafe) weak var inbox: Inbox<Int>?  // Set before another thread knows it.
 
     init(_ total: Int) { self.total = total }
 
-    func inboxHasRoom() { room.store(true, ordering: .releasing) }
+    func inboxHasRoom() { hasRoom.store(true, ordering: .releasing) }
 
     func run() async {
         guard let inbox else { return }
         var number = 0
+        var room = 1
         var frames = FrameQueue<Int>()
         while number < total {
-            while !room.exchange(false, ordering: .acquiring) { await Task.yield() }
+            while !hasRoom.exchange(false, ordering: .acquiring) { await Task.yield() }
             var isPaused = false
             while !isPaused, number < total {
-                let count = min(total - number, max(1, min(inbox.room, number % 7 + 1)))
+                let count = min(total - number, min(room, number % 7 + 1))
                 for _ in 0..<count {
                     frames.append(number)
                     number += 1
                 }
-                isPaused = inbox.add(&frames, bytes: count * 10, marked: false)
+                let added = inbox.add(&frames, bytes: count * 10, marked: false)
+                isPaused = added.isPaused
+                room = added.room
                 if number % 3 == 0 { await Task.yield() }
             }
         }

@@ -121,6 +121,25 @@ import Testing
         }
     }
 
+    @MainActor @Test func `a caller on the main actor gets its result there`() async throws {
+        let wasOnLoop = try await simulate { world in world.loops[0].isCurrent }
+        MainActor.preconditionIsolated()
+        #expect(wasOnLoop)
+    }
+
+    @Test func `a simulation isn't disturbed by another one that fails`() async throws {
+        await withTaskGroup { group in
+            for seed in 1...4 as ClosedRange<UInt64> {
+                group.addTask {
+                    _ = await #expect(throws: SimulationError.self) { try await simulate(seed: seed) { _ in Task {} } }
+                }
+                group.addTask {
+                    _ = await #expect(throws: Never.self) { try await simulate(seed: seed, loops: 3, scramble) }
+                }
+            }
+        }
+    }
+
     @Test func `task-local values of the caller are seen`() async throws {
         try await Locals.$name.withValue("outside") {
             try await simulate { _ in #expect(Locals.name == "outside") }

@@ -1,7 +1,13 @@
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
 import LifelineRuntime
-import LifelineTesting
 import Synchronization
 import Testing
+
+@testable import LifelineTesting
 
 /// An actor on a virtual loop that counts and records what it is told.
 actor Counter {
@@ -25,12 +31,15 @@ actor Counter {
     }
 }
 
-/// The error that a simulation of `body` ends with.
+/// The error that a simulation of `body` ends with. It waits so long for what is foreign that the machine may be busy.
 func failure<R: Sendable>(
     _ body: @escaping @Sendable (World) async throws -> R, sourceLocation: SourceLocation = #_sourceLocation
 ) async throws -> SimulationError {
     try #require(
-        await #expect(throws: SimulationError.self, sourceLocation: sourceLocation) { try await simulate(body) },
+        await #expect(throws: SimulationError.self, sourceLocation: sourceLocation) {
+            try await simulate(
+                seed: 1, loops: 2, bounds: .init(limit: .seconds(100), patience: .seconds(60)), place: "Support.swift", body)
+        },
         sourceLocation: sourceLocation)
 }
 
@@ -58,4 +67,24 @@ final class Flag: Sendable {
     private let value = Atomic(false)
     var isSet: Bool { value.load(ordering: .acquiring) }
     func set() { value.store(true, ordering: .releasing) }
+}
+
+/// A thread that belongs to no simulation.
+struct ForeignThread: Sendable {
+    func run(_ work: @escaping @Sendable () -> Void) {
+        let context = Unmanaged.passRetained(Box(work)).toOpaque()
+        var thread = pthread_t()
+        pthread_create(
+            &thread, nil,
+            { context in
+                Unmanaged<Box>.fromOpaque(context!).takeRetainedValue().work()
+                return nil
+            }, context)
+        pthread_detach(thread)
+    }
+
+    private final class Box: Sendable {
+        let work: @Sendable () -> Void
+        init(_ work: @escaping @Sendable () -> Void) { self.work = work }
+    }
 }

@@ -45,7 +45,10 @@ void lifeline_watch_exits(lifeline_leave_handler handler);
 /// The return addresses of the calling thread, innermost first.
 int lifeline_backtrace(void *_Nullable *_Nonnull frames, int capacity);
 
-/// A name for a code address; NULL if none is known or if it belongs to the language's runtime or the C library.
+/// Where the functions of a suspended task go on, innermost first. `job` mustn't run meanwhile. None for a job that is no task.
+int lifeline_task_backtrace(const void *job, void *_Nullable *_Nonnull frames, int capacity);
+
+/// The name of the Swift function at a code address; NULL if none is known or if it belongs to the language's runtime.
 char *_Nullable lifeline_symbol(const void *address);
 void lifeline_symbol_free(char *symbol);
 

@@ -1,0 +1,132 @@
+package import LifelineCore
+
+/// The loop's side of a connection's reading: bytes become frames in the turn in which they arrive.
+///
+/// It belongs to the connection's actor; nobody else keeps it. The proof behind `@unchecked`: everything that changes is touched on the
+/// core's loop only. (State of the actor itself would cost a check of the executor with each read.)
+package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, LoopNotice, @unchecked Sendable {
+    let core: StreamCore
+    let inbox: Inbox<Decoder.Frame>
+    @exclusivity(unchecked) var decoder: Decoder
+    @exclusivity(unchecked) private var decoded = FrameQueue<Decoder.Frame>()
+    /// So many frames have room in the inbox, at least.
+    @exclusivity(unchecked) private var room: Int
+    /// Bytes stand in the input that could be decoded on.
+    @exclusivity(unchecked) private var isDecodingLeftOff = false
+    /// Another connection has taken the stream over.
+    @exclusivity(unchecked) var isRetired = false
+
+    init(core: StreamCore, decoder: sending Decoder) {
+        self.core = core
+        self.decoder = decoder
+        inbox = Inbox(marks: core.options.inbox, frames: core.options.inboxFrames)
+        room = inbox.maximumCount
+        core.owner = self
+        inbox.producer = self
+    }
+
+    package func streamHasInput() { _ = decode() }
+
+    package func streamReadingEnded(_ reason: CloseReason) {
+        inbox.end(reason)
+        // Nobody decodes it any more.
+        core.input.removeAll()
+    }
+
+    package func inboxHasRoom() { core.loop.post(self) }
+
+    /// The reader has made room.
+    package func deliver() { resume() }
+
+    /// Decoding goes on where it was left off. Nothing else has read meanwhile.
+    private func resume() {
+        guard !isRetired, core.machine.reason == nil else { return }
+        core.input.resume()
+        let wasLeftOff = isDecodingLeftOff
+        isDecodingLeftOff = false
+        if wasLeftOff, decode() { return }
+        core.resumeReading()
+    }
+
+    /// Takes over a stream with what has arrived of it already.
+    func adopt() {
+        guard let reason = core.machine.reason else {
+            isDecodingLeftOff = !core.input.isEmpty
+            resume()
+            return
+        }
+        // It is over already: nothing more than what stands in the input can come.
+        var error = drainInput()
+        if error == nil, reason == .closedByPeer { error = streamInputEnded() }
+        inbox.end(error.map { .failed($0) } ?? reason)
+    }
+
+    /// Decodes all that stands in the input of a stream that is over, behind marked frames, too: no swap can come any more.
+    private func drainInput() -> SocketError? {
+        while true {
+            core.input.resume()
+            var failure: SocketError?
+            do {
+                try decoder._drain(&core.input, into: &decoded, upTo: .max)
+            } catch {
+                failure = SocketError(decoding: error)
+            }
+            let isMarked = core.input.isStopped
+            handOver(from: 0, limit: .max)
+            if failure != nil || !isMarked { return failure }
+        }
+    }
+
+    /// Decodes what has arrived, as far as the inbox has room; true if it is full now, or the decoder has marked a frame.
+    private func decode() -> Bool {
+        if isDecodingLeftOff { return true }
+        while true {
+            let before = core.input.count
+            let limit = room
+            do {
+                try decoder._drain(&core.input, into: &decoded, upTo: limit)
+            } catch {
+                handOver(from: before - core.input.count, limit: limit)
+                core.violated(SocketError(decoding: error))
+                return false
+            }
+            let count = decoded.count
+            let isPaused = handOver(from: before - core.input.count, limit: limit)
+            // There may be more room than it was known.
+            if isPaused || count < limit { return isPaused }
+        }
+    }
+
+    /// Hands over what was decoded from `bytes` bytes; true if decoding has to pause.
+    @discardableResult
+    private func handOver(from bytes: Int, limit: Int) -> Bool {
+        let count = decoded.count
+        let isMarked = core.input.isStopped
+        core.input.releaseIfEmpty()
+        if core.input.hasFindings { core.reportFindings() }
+        guard count > 0 else { return false }
+        core.noteFrames(count)
+        let added = inbox.add(&decoded, bytes: bytes, marked: isMarked)
+        decoded.recycle()
+        room = added.room
+        if added.isPaused {
+            isDecodingLeftOff = isMarked || count >= limit
+            core.pauseReading()
+        }
+        return added.isPaused
+    }
+
+    /// The peer's stream is over: the codec says what the rest is worth.
+    package func streamInputEnded() -> SocketError? {
+        let before = core.input.count
+        var failure: SocketError?
+        do {
+            // A codec that never comes to its end would be a fault of its own; its frames are bounded all the same.
+            while decoded.count < core.options.inboxFrames, let frame = try decoder.finish(&core.input) { decoded.append(frame) }
+        } catch {
+            failure = SocketError(decoding: error)
+        }
+        handOver(from: before - core.input.count, limit: .max)
+        return failure
+    }
+}

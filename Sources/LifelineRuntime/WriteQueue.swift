@@ -1,0 +1,43 @@
+import LifelineCore
+
+/// What was taken from an outbox and isn't written yet. One run of bytes, the usual case, takes no array.
+package struct WriteQueue {
+    private(set) var first = Bytes()
+    private var rest: ArraySlice<Bytes> = []
+
+    package init() {}
+
+    init(_ output: consuming ByteOutput) {
+        if let run = output.takeRun() {
+            first = run
+        } else {
+            rest = output.takeRegions()[...]
+            first = rest.popFirst() ?? Bytes()
+        }
+    }
+
+    var isEmpty: Bool { first.isEmpty }
+    var isOneRun: Bool { rest.isEmpty }
+
+    /// All runs.
+    var regions: ArraySlice<Bytes> { ([first] + rest)[...] }
+
+    mutating func append(_ other: WriteQueue) {
+        if isEmpty {
+            self = other
+        } else if !other.isEmpty {
+            rest.append(other.first)
+            rest += other.rest
+        }
+    }
+
+    /// Drops what was written.
+    mutating func advance(_ written: Int) {
+        var left = written
+        while left > 0, left >= first.count, !isEmpty {
+            left -= first.count
+            first = rest.popFirst() ?? Bytes()
+        }
+        if left > 0, !isEmpty { first = first.slice(left..<first.count) }
+    }
+}
