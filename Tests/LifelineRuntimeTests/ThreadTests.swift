@@ -5,7 +5,7 @@ import Testing
 @testable import LifelineRuntime
 
 /// On the threads of the default pool, for the thread sanitizer above all.
-@Suite("Under real threads", .timeLimit(.minutes(2)))
+@Suite("Under real threads", .timeLimit(.minutes(5)))
 struct ThreadTests {
     @Test("a one-shot has one winner, and its waiter gets what that one gave")
     func oneShot() async throws {
