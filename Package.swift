@@ -88,5 +88,7 @@ let package = Package(
             exclude: ["Peers"],
             swiftSettings: settings),
         .testTarget(name: "ReadmeTests", dependencies: ["Lifeline", "LifelineTesting"], swiftSettings: settings),
+        // They run the tool as a program; the dependency has it built.
+        .testTarget(name: "ToolTests", dependencies: ["LifelineTool"], swiftSettings: settings),
     ]
 )

@@ -26,6 +26,13 @@ int lls_read_address(const lls_address *address, lls_ip *ip) {
     }
     case AF_INET6: {
         const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&address->storage;
+        if (IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr)) {
+            // A socket of both families: the peer's address is an IPv4 one.
+            memcpy(&ip->high, v6->sin6_addr.s6_addr + 12, 4);
+            ip->port = ntohs(v6->sin6_port);
+            ip->family = LLS_V4;
+            return LLS_V4;
+        }
         memcpy(&ip->high, v6->sin6_addr.s6_addr, 8);
         memcpy(&ip->low, v6->sin6_addr.s6_addr + 8, 8);
         ip->zone = v6->sin6_scope_id;

@@ -57,6 +57,7 @@ enum Rules {
         Floor(.tests, "LifelineTestingTests", imports: ["LifelineCore", "LifelineRuntime", "LifelineTesting"]),
         Floor(.tests, "InteropTests", imports: ["Lifeline", "LifelineCore", "LifelineRuntime", "LifelineSockets"]),
         Floor(.tests, "ReadmeTests", imports: ["Lifeline", "LifelineTesting"]),
+        Floor(.tests, "ToolTests", imports: []),
     ]
 
     /// C targets: they hold no Swift, and only the targets that name them import them.

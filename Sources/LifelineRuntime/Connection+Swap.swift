@@ -20,17 +20,12 @@ extension Connection {
         if let pending = inbound.decoder.pending(in: core.input), pending.received > core.input.count {
             throw SocketError(.misuse, "a frame of the old codec stands half decoded behind the border: \(pending)")
         }
-        if let last { try outbound.sendAtOnce(last) }
-        retire()
+        let replaced = SocketError(.misuse, "this connection was replaced by another one")
+        if let last { try outbound.retire(replaced, announcing: last) } else { outbound.retire(replaced) }
+        inbound.isRetired = true
+        inbox.end(.failed(replaced))
         let replacement = Connection<Other>(over: core, codec: codec)
         replacement.inbound.adopt()
         return replacement
-    }
-
-    private func retire() {
-        let error = SocketError(.misuse, "this connection was replaced by another one")
-        inbound.isRetired = true
-        outbound.retire(error)
-        inbox.end(.failed(error))
     }
 }

@@ -188,11 +188,26 @@ final class MemoryListener: Listener, @unchecked Sendable {
             isHandingOver = true
             let transport = waiting.removeFirst().transport
             lock.unlock()
-            transport.loop.submit {
-                self.sink.accepted(transport)
-                self.lock.withLock { self.isHandingOver = false }
-                self.handOver()
-            }
+            transport.loop.submit { self.handOver(transport) }
         }
+    }
+
+    /// Hands over `transport`, on its loop, and in the same turn those that are next and live there, too.
+    private func handOver(_ first: MemoryTransport) {
+        var transport = first
+        while true {
+            sink.accepted(transport)
+            let next: MemoryTransport? = lock.withLock {
+                if !isPaused, let next = waiting.first?.transport, next.loop === transport.loop {
+                    waiting.removeFirst()
+                    return next
+                }
+                isHandingOver = false
+                return nil
+            }
+            guard let next else { break }
+            transport = next
+        }
+        handOver()
     }
 }

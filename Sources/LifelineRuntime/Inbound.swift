@@ -13,6 +13,8 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
     @exclusivity(unchecked) private var room: Int
     /// Bytes stand in the input that could be decoded on.
     @exclusivity(unchecked) private var isDecodingLeftOff = false
+    /// The stream was over already when this took it.
+    @exclusivity(unchecked) private var wasOver = false
     /// Another connection has taken the stream over.
     @exclusivity(unchecked) var isRetired = false
 
@@ -28,6 +30,7 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
     package func streamHasInput() { _ = decode() }
 
     package func streamReadingEnded(_ reason: CloseReason) {
+        if wasOver { return }
         inbox.end(reason)
         // Nobody decodes it any more.
         core.input.removeAll()
@@ -40,8 +43,12 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
 
     /// Decoding goes on where it was left off. Nothing else has read meanwhile.
     private func resume() {
-        guard !isRetired, core.machine.reason == nil else { return }
+        guard !isRetired, inbox.reason == nil else { return }
         core.input.resume()
+        if wasOver, let reason = core.machine.reason {
+            decodeWhatIsLeft(until: reason)
+            return
+        }
         let wasLeftOff = isDecodingLeftOff
         isDecodingLeftOff = false
         if wasLeftOff, decode() { return }
@@ -50,31 +57,30 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
 
     /// Takes over a stream with what has arrived of it already.
     func adopt() {
-        guard let reason = core.machine.reason else {
-            isDecodingLeftOff = !core.input.isEmpty
-            resume()
-            return
-        }
-        // It is over already: nothing more than what stands in the input can come.
-        var error = drainInput()
-        if error == nil, reason == .closedByPeer { error = streamInputEnded() }
-        inbox.end(error.map { .failed($0) } ?? reason)
+        core.input.resume()
+        wasOver = core.machine.reason != nil
+        isDecodingLeftOff = !core.input.isEmpty
+        resume()
     }
 
-    /// Decodes all that stands in the input of a stream that is over, behind marked frames, too: no swap can come any more.
-    private func drainInput() -> SocketError? {
-        while true {
-            core.input.resume()
-            var failure: SocketError?
-            do {
-                try decoder._drain(&core.input, into: &decoded, upTo: .max)
-            } catch {
-                failure = SocketError(decoding: error)
-            }
-            let isMarked = core.input.isStopped
-            handOver(from: 0, limit: .max)
-            if failure != nil || !isMarked { return failure }
+    /// The stream was over when this took it: nothing can come but what stands in the input. Behind a marked frame it is decoded when
+    /// the reader asks for more, or by another codec after a swap; only then is the end there.
+    private func decodeWhatIsLeft(until reason: CloseReason) {
+        var error: SocketError?
+        do {
+            try decoder._drain(&core.input, into: &decoded, upTo: .max)
+        } catch let failure {
+            error = SocketError(decoding: failure)
         }
+        let isMarked = core.input.isStopped
+        handOver(from: 0, limit: .max)
+        if error == nil {
+            if isMarked { return }
+            // Only the peer's own end can have cut a frame.
+            if reason == .closedByPeer { error = streamInputEnded() }
+        }
+        inbox.end(error.map { .failed($0) } ?? reason)
+        core.input.removeAll()
     }
 
     /// Decodes what has arrived, as far as the inbox has room; true if it is full now, or the decoder has marked a frame.

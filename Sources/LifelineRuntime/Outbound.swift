@@ -40,7 +40,7 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
         try encode(frame)
     }
 
-    /// Encodes `frame` whatever waits: the last one of its format.
+    /// Encodes `frame` whatever waits.
     package func sendAtOnce(_ frame: Encoder.Frame) throws {
         outbox.lock.lock()
         if let error = misuse ?? outbox.end {
@@ -88,6 +88,27 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
     nonisolated(nonsending) func sendInTurn(_ frame: Encoder.Frame) async throws {
         try await outbox.waitForTurn()
         try sendAdmitted(frame)
+    }
+
+    /// Encodes `last`, whatever waits, and every later send through this object throws `error`: in one step, so that no other sender
+    /// gets in between. Nothing has changed if `last` can't be encoded.
+    package func retire(_ error: SocketError, announcing last: Encoder.Frame) throws {
+        outbox.lock.lock()
+        if let error = misuse ?? outbox.end {
+            outbox.unlock(needsFlush: false)
+            throw error
+        }
+        let mark = outbox.buffer.mark
+        var copy = encoder
+        do {
+            try copy.encode(last, into: &outbox.buffer)
+        } catch {
+            outbox.buffer.rewind(to: mark)
+            outbox.unlock(needsFlush: false)
+            throw SocketError(encoding: error)
+        }
+        misuse = error
+        outbox.unlock(needsFlush: outbox.noteAppended())
     }
 
     /// Every send through this object throws `error` from now on.

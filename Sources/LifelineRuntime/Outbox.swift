@@ -23,16 +23,16 @@ package final class Outbox: @unchecked Sendable {
 
     private let lowMark: Int
     private let isWanted = Atomic<Bool>(false)
-    private var bytesAccepted: UInt64 = 0
-    private var bytesWritten: UInt64 = 0
-    private var senders: [OneShot<Void>] = []
-    private var isAdmitting = false
-    private var flushers: [(target: UInt64, done: OneShot<Void>)] = []
-    private var lagging = false
+    @exclusivity(unchecked) private var bytesAccepted: UInt64 = 0
+    @exclusivity(unchecked) private var bytesWritten: UInt64 = 0
+    @exclusivity(unchecked) private var senders: [OneShot<Void>] = []
+    @exclusivity(unchecked) private var isAdmitting = false
+    @exclusivity(unchecked) private var flushers: [(target: UInt64, done: OneShot<Void>)] = []
+    @exclusivity(unchecked) private var lagging = false
     /// What was accepted will not be written any more.
-    private var isVoid = false
-    /// Set once, before anything is sent.
-    package weak var core: StreamCore?
+    @exclusivity(unchecked) private var isVoid = false
+    /// Set once, before anything is sent. Who uses the outbox holds the connection, and so this. (A weak reference costs a block.)
+    @exclusivity(unchecked) package unowned var core: StreamCore?
 
     package init(marks: Marks) {
         highMark = marks.high

@@ -64,11 +64,11 @@ extension Server {
                 switch fate {
                 case .accepted: result.accepted += 1
                 case .skipped: result.skipped += 1
-                case .tooSlow(let outbox) where evicting:
-                    outbox.core?.evict(after: limit)
+                case .tooSlow(let connection) where evicting:
+                    connection.core.evict(after: limit)
                     result.evicted += 1
-                case .tooSlow(let outbox):
-                    outbox.beginLagging()
+                case .tooSlow(let connection):
+                    connection.core.outbox.beginLagging()
                     result.skipped += 1
                 }
             }
@@ -76,7 +76,7 @@ extension Server {
     }
 
     private enum Fate: Sendable {
-        case accepted, skipped, tooSlow(Outbox)
+        case accepted, skipped, tooSlow(Connection<C>)
     }
 
     /// A connection above its mark, and the place among its senders.
@@ -103,7 +103,7 @@ extension Server {
             } catch {
                 // Cancelled, or the connection has ended.
                 connection.core.outbox.giveBack(ticket)
-                return error is Expired ? .tooSlow(connection.core.outbox) : .skipped
+                return error is Expired ? .tooSlow(connection) : .skipped
             }
             return try parcel.postInTurn(to: connection) ? .accepted : .skipped
         }

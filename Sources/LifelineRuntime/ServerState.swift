@@ -2,18 +2,21 @@ import LifelineCore
 
 /// What a server's parts share: the listener tells it of new connections, `run` serves them, `shutdown` ends them.
 ///
-/// The proof behind `@unchecked`: everything that changes is guarded by `lock`; `listener` is set before the server is handed out.
+/// The proof behind `@unchecked`: everything that changes is guarded by `lock`; `handler` is read only by what `run` has started.
 final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Sendable {
     /// A connection that waits for its handler.
-    struct Accepted: Sendable {
+    final class Accepted: Sendable {
         let id: UInt64
         let core: StreamCore
-        /// The connection, or the bare stream if there is a handshake to do.
-        let start: Start
+        /// Nil if there is a handshake to do; then there is a stream.
+        let connection: Connection<C>?
+        let stream: ByteStream?
 
-        enum Start: Sendable {
-            case connection(Connection<C>)
-            case handshake(ByteStream)
+        init(id: UInt64, core: StreamCore, connection: Connection<C>?, stream: ByteStream?) {
+            self.id = id
+            self.core = core
+            self.connection = connection
+            self.stream = stream
         }
 
         var loop: any EventLoop { core.loop }
@@ -32,6 +35,8 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     private var listener: (any Listener)?
     private var isStopping = false
     private var isRunning = false
+    /// Set once, by `run`, before anything is served.
+    private var handler: (@Sendable (Connection<C>) async throws -> Void)?
     private var isForced = false
     private var turnedAway = 0
     private var drainWaiters: [OneShot<Bool>] = []
@@ -56,10 +61,8 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
 
     func accepted(_ transport: any Transport) {
         let core = StreamCore(transport: transport, settings: settings)
-        let start: Accepted.Start =
-            handshake == nil ? .connection(Connection(over: core, codec: codec)) : .handshake(ByteStream(over: core))
-        var connection: Connection<C>?
-        if case .connection(let made) = start { connection = made }
+        let connection = handshake == nil ? Connection(over: core, codec: codec) : nil
+        let stream = handshake == nil ? nil : ByteStream(over: core)
         guard !lock.withLock({ isStopping }) else {
             core.closeNow(because: .shuttingDown)
             return
@@ -70,7 +73,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
         }
         core.start()
         var arrivals = FrameQueue<Accepted>()
-        arrivals.append(Accepted(id: id, core: core, start: start))
+        arrivals.append(Accepted(id: id, core: core, connection: connection, stream: stream))
         if queue.add(&arrivals, bytes: 1, marked: false).isPaused { lock.withLock { listener }?.pause() }
         if let late = arrivals.popFirst() {
             // The queue has ended meanwhile: nobody will take it.
@@ -82,7 +85,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     }
 
     func acceptFailed(_ error: SocketError) {
-        if let report = options.onAcceptError { report(error) } else { printError("accepting fails for now: \(error)") }
+        if let report = options.onAcceptError { report(error) } else { loop.complain("accepting fails for now: \(error)") }
     }
 
     func inboxHasRoom() { lock.withLock { listener }?.resume() }
@@ -113,30 +116,52 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     // Serving.
 
     /// Says whether there is anything to serve: not after a shutdown, which sees to those that wait.
-    func beginRun() throws -> Bool {
+    func beginRun(_ handler: @escaping @Sendable (Connection<C>) async throws -> Void) throws -> Bool {
         let (isSecond, mayServe) = lock.withLock {
-            defer { isRunning = true }
-            return (isRunning, !isStopping)
+            if isRunning { return (true, false) }
+            isRunning = true
+            self.handler = handler
+            return (false, !isStopping)
         }
         if isSecond { throw SocketError(.misuse, "the server runs, or has run: bind another one") }
         return mayServe
     }
 
     /// Runs one connection from its handshake to its end.
-    func serve(_ accepted: Accepted, _ handler: @Sendable (Connection<C>) async throws -> Void) async {
+    ///
+    /// The frames of these functions are what an idle connection's task keeps: the fewer values live while a handler waits, the better.
+    @inline(__always)
+    func serve(_ accepted: Accepted) async {
+        // Whoever cancels a handler's task closes its connection at once: see `force`.
+        accepted.connection?.inbox.watchCurrentTask()
         do {
-            let connection: Connection<C>
-            switch accepted.start {
-            case .connection(let made): connection = made
-            case .handshake(let stream):
-                try await handshake?(stream)
-                connection = try await stream.framed(with: codec)
-                registry.set(connection, for: accepted.id)
-            }
-            try await handler(connection)
+            try await handle(accepted.connection, accepted)
         } catch {
-            if !(error is CancellationError && Task.isCancelled) { report(error) }
+            report(error)
         }
+        accepted.connection?.inbox.unwatchTask()
+        await close(accepted)
+    }
+
+    @inline(__always)
+    private func handle(_ connection: Connection<C>?, _ accepted: Accepted) async throws {
+        guard let handler else { return }
+        if let connection {
+            try await handler(connection)
+        } else {
+            try await handler(try await shakeHands(accepted))
+        }
+    }
+
+    private func shakeHands(_ accepted: Accepted) async throws -> Connection<C> {
+        guard let stream = accepted.stream else { throw SocketError(.misuse, "nothing was accepted") }
+        try await handshake?(stream)
+        let connection = try await stream.framed(with: codec)
+        registry.set(connection, for: accepted.id)
+        return connection
+    }
+
+    private func close(_ accepted: Accepted) async {
         _ = await accepted.core.closeGracefully(within: options.connection.lingerLimit, by: nil)
         left(accepted)
     }
@@ -146,7 +171,8 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     }
 
     private func report(_ error: any Error) {
-        if let report = options.onHandlerError { report(error) } else { printError("a connection's handler failed: \(error)") }
+        if error is CancellationError, Task.isCancelled { return }
+        if let report = options.onHandlerError { report(error) } else { loop.complain("a connection's handler failed: \(error)") }
     }
 
     // Ending.

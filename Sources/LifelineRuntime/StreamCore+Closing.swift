@@ -58,8 +58,8 @@ extension StreamCore {
     /// Ends at once; what the kernel hasn't taken is lost, and then the peer is told by a reset. On the loop.
     package func closeNow(because reason: CloseReason = .closedHere) {
         guard machine.phase != .closed else { return }
-        perform(machine.closeNow(because: reason, losing: outbox.waitingBytes > 0))
         input.removeAll()
+        perform(machine.closeNow(because: reason, losing: outbox.waitingBytes > 0))
     }
 
     /// The last reference to the owner has gone: one try to write what is left, then the end. A close under way goes on. On the loop.

@@ -137,6 +137,10 @@ package final class StreamCore: @unchecked Sendable {
         deadlines = Deadlines()
         rearm()
         timer = nil
+        switch machine.reason {
+        case .closedByPeer, .failed: break  // What arrived before the end is still there for a late reader.
+        default: input.removeAll()
+        }
         finalTCPInfo = transport.tcpInfo
         transport.close(reset: reset)
         let waiters = closeWaiters

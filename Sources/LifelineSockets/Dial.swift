@@ -39,12 +39,7 @@ final class Dial: @unchecked Sendable {
         do {
             return try await result.value()
         } catch {
-            await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
-                loop.run {
-                    self.abort()
-                    done.resume()
-                }
-            }
+            await Reply.from(loop) { self.abort() }
             throw error
         }
     }

@@ -50,15 +50,13 @@ package final class SocketListener: Listener, @unchecked Sendable {
         _ socket: ListeningSocket, on home: PollingEventLoop, dealingTo targets: [PollingEventLoop], sink: any ListenerSink
     ) async throws(SocketError) -> SocketListener {
         let listener = SocketListener(socket, on: home, dealingTo: targets, sink: sink)
-        let failure = await withUnsafeContinuation { (done: UnsafeContinuation<SocketError?, Never>) in
-            home.run {
-                do throws(SocketError) {
-                    listener.token = try home.watch(socket.descriptor, for: .accepts, listener)
-                    done.resume(returning: nil)
-                } catch {
-                    listener.closeNow()
-                    done.resume(returning: error)
-                }
+        let failure: SocketError? = await Reply.from(home) {
+            do throws(SocketError) {
+                listener.token = try home.watch(socket.descriptor, for: .accepts, listener)
+                return nil
+            } catch {
+                listener.closeNow()
+                return error
             }
         }
         if let failure { throw failure }
@@ -76,16 +74,9 @@ package final class SocketListener: Listener, @unchecked Sendable {
 
     /// When it returns, the address is free and the sink won't be told of another connection. Cancelling the caller changes nothing.
     package func close() async {
-        await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
-            home.run {
-                self.closeNow()
-                done.resume()
-            }
-        }
+        await Reply.from(home) { self.closeNow() }
         // What was accepted is on its way to the loops in order: behind it, all has been delivered.
-        for target in targets where target !== home {
-            await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in target.submit { done.resume() } }
-        }
+        for target in targets where target !== home { await Reply.behindAll(on: target) }
     }
 
     package func closeSoon() { home.run { self.closeNow() } }

@@ -3,10 +3,10 @@ package import LifelineRuntime
 
 /// What the system's network does for the runtime.
 package final class SystemDriver: NetworkDriver {
-    let group: EventLoopGroup
+    let group: EventLoops
     let resolver: any HostResolver
 
-    package init(_ group: EventLoopGroup, resolver: any HostResolver = SystemResolver.shared) {
+    package init(_ group: EventLoops, resolver: any HostResolver = SystemResolver.shared) {
         self.group = group
         self.resolver = resolver
     }

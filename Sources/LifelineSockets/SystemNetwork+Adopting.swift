@@ -9,10 +9,8 @@ extension SystemNetwork {
     /// - Throws: ``SocketError/Code/misuse`` if `descriptor` is something else. After an error it is as it was, and the caller's.
     package func adopt(_ descriptor: Int32, on loop: (any EventLoop)? = nil) async throws -> any Transport {
         let loop = try loop.map { loop throws(SocketError) in try SystemDriver.own(loop) } ?? driver.group.next()
-        let result = await withUnsafeContinuation { (done: UnsafeContinuation<Result<SocketTransport, SocketError>, Never>) in
-            loop.run {
-                done.resume(returning: Result { () throws(SocketError) in try Self.adoptNow(descriptor, on: loop) })
-            }
+        let result = await Reply.from(loop) {
+            Result { () throws(SocketError) in try Self.adoptNow(descriptor, on: loop) }
         }
         return try result.get()
     }

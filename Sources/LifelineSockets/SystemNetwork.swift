@@ -8,12 +8,12 @@ public struct SystemNetwork: Network {
     let driver: SystemDriver
 
     /// The network on `loops`; by default on those that the process shares.
-    public init(loops: EventLoopGroup = .shared) {
+    public init(loops: EventLoops = .shared) {
         self.init(driver: SystemDriver(loops))
     }
 
     /// With another resolver, for tests.
-    package init(loops: EventLoopGroup, resolver: any HostResolver) {
+    package init(loops: EventLoops, resolver: any HostResolver) {
         self.init(driver: SystemDriver(loops, resolver: resolver))
     }
 

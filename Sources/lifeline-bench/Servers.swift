@@ -58,7 +58,7 @@ private func echo<C: Codec>(
     var options = ServerOptions()
     options.handlers = handlers
     options.onHandlerError = { _ in }
-    let network = SystemNetwork(loops: EventLoopGroup(count: 1))
+    let network = SystemNetwork(loops: EventLoops(count: 1))
     let server = try await Server.bind(.tcp("127.0.0.1", 0), codec: codec, on: network, options: options)
     guard let port = server.endpoint.port else { throw Trouble("no port") }
     report(port)

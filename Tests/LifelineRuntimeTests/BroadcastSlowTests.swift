@@ -9,7 +9,7 @@ struct BroadcastSlowTests {
 
     /// A server with small outboxes, `fast` clients that read and `deaf` ones whose outbox is full; the deaf ones came first.
     private func withSlowClients(
-        _ world: World, fast: Int, deaf: Int, errors: Notes<SocketError> = Notes(),
+        _ world: World, fast: Int, deaf: Int, errors: Log<SocketError> = Log(),
         _ body: (Server<LineCodec>, _ fast: [Connection<LineCodec>], _ deaf: [ByteStream]) async throws -> Void
     ) async throws {
         var options = ServerOptions()
@@ -19,7 +19,7 @@ struct BroadcastSlowTests {
         }
         let server = try await Server.bind(.inMemory("s"), codec: .lines, on: world.network, options: options)
         try await serving(server, waitForEnd) {
-            var smallInbox = ConnectionOptions.pipes(of: 100)
+            var smallInbox = ConnectionOptions.small(100)
             smallInbox.inbox = Marks(high: 1)
             let slow = try await (0..<deaf).asyncMap { _ in
                 try await ByteStream.connect(to: .inMemory("s"), on: world.network, options: smallInbox)
@@ -58,7 +58,7 @@ struct BroadcastSlowTests {
     @Test("evict: all slow ones are waited for once and together, then closed", arguments: seeds)
     func evict(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
-            let errors = Notes<SocketError>()
+            let errors = Log<SocketError>()
             try await withSlowClients(world, fast: 3, deaf: 5, errors: errors) { server, fast, deaf in
                 async let result = server.broadcast("all", slow: .evict(after: .seconds(2)))
                 for client in fast {
@@ -72,7 +72,7 @@ struct BroadcastSlowTests {
                 #expect(counts.skipped == 0)
                 #expect(world.now == .seconds(2))
                 await world.settle()
-                #expect(errors.all.map(\.code) == Array(repeating: .evicted, count: 5))
+                #expect(errors.entries.map(\.code) == Array(repeating: .evicted, count: 5))
                 #expect(server.connections.count == 3)
                 #expect(try await server.broadcast("again", slow: .evict(after: .seconds(2))).accepted == 3)
                 #expect(world.now == .seconds(2))

@@ -10,14 +10,14 @@ struct BroadcastTests {
 
     /// Lines whose encodings are counted. An encoder may also number them, and has a state then.
     struct Counted: Codec {
-        let count = Notes<String>()
+        let count = Log<String>()
 
         func makeDecoder() -> LineCodec { .lines }
         func makeEncoder() -> Encoder { Encoder(count: count) }
 
         struct Encoder: FrameEncoder {
             static var isStateless: Bool { true }
-            let count: Notes<String>
+            let count: Log<String>
 
             func encode(_ line: String, into output: inout ByteOutput) throws {
                 count.add(line)
@@ -27,13 +27,13 @@ struct BroadcastTests {
     }
 
     struct Numbered: Codec {
-        let count = Notes<String>()
+        let count = Log<String>()
 
         func makeDecoder() -> LineCodec { .lines }
         func makeEncoder() -> Encoder { Encoder(count: count) }
 
         struct Encoder: FrameEncoder {
-            let count: Notes<String>
+            let count: Log<String>
             var number = 0
 
             mutating func encode(_ line: String, into output: inout ByteOutput) throws {
@@ -59,7 +59,7 @@ struct BroadcastTests {
                     let line = try await client.next()
                     #expect(line == "all")
                 }
-                #expect(codec.count.all == ["all"])
+                #expect(codec.count.entries == ["all"])
                 await #expect(throws: SocketError.self) { try await server.broadcast("a\nb") }
                 let error = await failure { try await server.broadcast("a\nb") }
                 #expect(error?.code == .unencodable)
@@ -97,7 +97,7 @@ struct BroadcastTests {
                     #expect(all == "\(index + 1) all")
                     await client.close()
                 }
-                #expect(codec.count.all.count { $0 == "all" } == 4)
+                #expect(codec.count.entries.count { $0 == "all" } == 4)
             }
         }
     }
@@ -204,7 +204,7 @@ struct BroadcastTests {
             }
             try await serving(server, handler) {
                 let client = try await Connection.connect(
-                    to: .inMemory("s"), codec: .lines, on: world.network, options: .pipes(of: 64))
+                    to: .inMemory("s"), codec: .lines, on: world.network, options: .small(64))
                 await world.settle()
                 try await withThrowingTaskGroup { group in
                     group.addTask {

@@ -190,13 +190,13 @@ struct ByteStreamReadTests {
     @Test("what a decoder reports beside frames is counted and told, once")
     func findings() async throws {
         try await simulate { world in
-            let findings = Notes<Finding>()
+            let findings = Log<Finding>()
             var options = ConnectionOptions()
             options.onFinding = { findings.add($0) }
             let (near, far) = try await world.ends(far: options)
             try await near.write(Bytes("much too long\n"))
             await world.settle()
-            #expect(findings.all.isEmpty)
+            #expect(findings.entries.isEmpty)
             await #expect(throws: CancellationError.self) {
                 try await withThrowingTaskGroup { group in
                     // A read that comes to nothing has noticed nothing.
@@ -209,7 +209,7 @@ struct ByteStreamReadTests {
             async let line = far.read(with: .lines(max: 4, overlong: .drop))
             try await near.write(Bytes("too long\nok\n"))
             #expect(try await line == "ok")
-            #expect(findings.all == [Finding(.droppedFrame, byteCount: 13), Finding(.droppedFrame, byteCount: 8)])
+            #expect(findings.entries == [Finding(.droppedFrame, byteCount: 13), Finding(.droppedFrame, byteCount: 8)])
             #expect(await far.info.findings == 2)
         }
     }

@@ -7,7 +7,7 @@ import Testing
 struct ServerLimitTests {
     private static let seeds: ClosedRange<UInt64> = 1...10
 
-    private func options(_ change: (inout ServerOptions) -> Void, errors: Notes<SocketError> = Notes()) -> ServerOptions {
+    private func options(_ change: (inout ServerOptions) -> Void, errors: Log<SocketError> = Log()) -> ServerOptions {
         var options = ServerOptions()
         options.onHandlerError = { error in
             if let error = error as? SocketError { errors.add(error) }
@@ -67,7 +67,7 @@ struct ServerLimitTests {
             let server = try await Server.bind(
                 .inMemory("s"), codec: .lines, on: world.network, options: options { $0.maximumConnections = 0 }, tooBusy: "busy")
             try await serving(server, echo) {
-                let kept = Notes<ByteStream>()
+                let kept = Log<ByteStream>()
                 func heard() async throws -> String? {
                     let stream = try await ByteStream.connect(to: .inMemory("s"), on: world.network)
                     kept.add(stream)
@@ -87,7 +87,7 @@ struct ServerLimitTests {
         "C121: silent and dripping clients are gone at the limit for the first frame, and hold up nobody", arguments: seeds, [false, true])
     func firstFrame(seed: UInt64, shakesHands: Bool) async throws {
         try await simulate(seed: seed) { world in
-            let errors = Notes<SocketError>()
+            let errors = Log<SocketError>()
             let greeting: @Sendable (ByteStream) async throws -> Void = { stream in _ = try await stream.read(exactly: 2) }
             let server = try await Server.bind(
                 .inMemory("s"), codec: .lines, on: world.network,
@@ -121,7 +121,7 @@ struct ServerLimitTests {
                 }
                 await world.settle()
                 #expect(errors.count == 50)
-                #expect(errors.all.allSatisfy { $0.code == .timedOut && $0.phase == .firstFrame })
+                #expect(errors.entries.allSatisfy { $0.code == .timedOut && $0.phase == .firstFrame })
                 #expect(server.connections.count == 1)
                 try await good.write("again", with: .lines)
                 #expect(try await good.read(with: .lines) == "again")
@@ -132,7 +132,7 @@ struct ServerLimitTests {
     @Test("the idle limit counts from the last byte", arguments: seeds)
     func idle(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
-            let errors = Notes<SocketError>()
+            let errors = Log<SocketError>()
             let server = try await Server.bind(
                 .inMemory("s"), codec: .lines, on: world.network,
                 options: options({ $0.connection.idleLimit = .seconds(3) }, errors: errors))
@@ -145,7 +145,7 @@ struct ServerLimitTests {
                 #expect(try await client.read(atMost: 1) == nil)
                 #expect(world.now == .milliseconds(15_500))
                 await world.settle()
-                #expect(errors.all == [SocketError(timedOut: .idle, after: .seconds(3))])
+                #expect(errors.entries == [SocketError(timedOut: .idle, after: .seconds(3))])
             }
         }
     }
@@ -177,7 +177,7 @@ struct ServerLimitTests {
     @Test("C133: what may come in and what may go out are bounded apart", arguments: [true, false])
     func bothDirections(isLarge: Bool) async throws {
         try await simulate { world in
-            let errors = Notes<SocketError>()
+            let errors = Log<SocketError>()
             let server = try await Server.bind(
                 .inMemory("s"), codec: .lengthPrefixed(UInt32.self, max: 64 * 1024, maxOutgoing: 1024 * 1024), on: world.network,
                 options: options({ _ in }, errors: errors))
@@ -197,7 +197,7 @@ struct ServerLimitTests {
                 }
                 await client.close()
                 await world.settle()
-                #expect(errors.all.map(\.code) == [.frameTooLarge])
+                #expect(errors.entries.map(\.code) == [.frameTooLarge])
             }
         }
     }

@@ -44,7 +44,7 @@ struct ServerTests {
     @Test("a handler that throws ends its own connection and is reported", arguments: seeds)
     func handlerThrows(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
-            let errors = Notes<any Error>()
+            let errors = Log<any Error>()
             var options = ServerOptions()
             options.onHandlerError = { errors.add($0) }
             let server = try await Server.bind(.inMemory("s"), codec: .lines, on: world.network, options: options)
@@ -62,19 +62,19 @@ struct ServerTests {
                 #expect(bad.closeReason == .closedByPeer)
                 try await good.send("good")
                 #expect(try await good.next() == "good")
-                #expect(errors.all.count == 1)
-                #expect(errors.all.first is Oops)
+                #expect(errors.entries.count == 1)
+                #expect(errors.entries.first is Oops)
                 await bad.close()
                 await good.close()
             }
-            #expect(errors.all.count == 1)
+            #expect(errors.entries.count == 1)
         }
     }
 
     @Test("C12: one client's violation or reset touches neither another client nor the listener", arguments: seeds)
     func clientsAreApart(seed: UInt64) async throws {
         try await simulate(seed: seed, loops: 3) { world in
-            let errors = Notes<SocketError.Code?>()
+            let errors = Log<SocketError.Code?>()
             var options = ServerOptions()
             options.onHandlerError = { errors.add(($0 as? SocketError)?.code) }
             let server = try await Server.bind(.inMemory("s"), codec: .lines(max: 10), on: world.network, options: options)
@@ -90,7 +90,7 @@ struct ServerTests {
                 try await breaker.write(Bytes("never sent\n"))
                 breaker.closeNow()  // Before the loop has written it: a reset.
                 await world.settle()
-                #expect(errors.all == [.frameTooLarge, .reset])
+                #expect(errors.entries == [.frameTooLarge, .reset])
                 try await good.send("good")
                 #expect(try await good.next() == "good")
                 let late = try await Connection.connect(to: .inMemory("s"), codec: .lines, on: world.network)
@@ -123,7 +123,7 @@ struct ServerTests {
     func earlyHalfClose(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
             let server = try await Server.bind(.inMemory("s"), codec: .lines, on: world.network)
-            let lines = Notes<String?>()
+            let lines = Log<String?>()
             let handler: @Sendable (Connection<LineCodec>) async throws -> Void = { connection in
                 try await world.clock.sleep(for: .milliseconds(100))
                 lines.add(try await connection.next())
@@ -138,7 +138,7 @@ struct ServerTests {
                 #expect(try await client.next() == "bye")
                 #expect(try await client.next() == nil)
             }
-            #expect(lines.all == ["x", nil])
+            #expect(lines.entries == ["x", nil])
         }
     }
 
@@ -161,7 +161,7 @@ struct ServerTests {
     @Test("when the task of run is cancelled, handlers are, and all is closed at once", arguments: seeds)
     func cancelledRun(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
-            let ends = Notes<String>()
+            let ends = Log<String>()
             var options = ServerOptions()
             options.onHandlerError = { ends.add("reported: \($0)") }
             let server = try await Server.bind(.inMemory("s"), codec: .lines, on: world.network, options: options)
@@ -183,7 +183,7 @@ struct ServerTests {
                 await #expect(throws: CancellationError.self) { try await group.waitForAll() }
                 return (first, second)
             }
-            #expect(ends.all == ["cancelled", "cancelled"])
+            #expect(ends.entries == ["cancelled", "cancelled"])
             #expect(server.connections.isEmpty)
             #expect(try await first.next() == nil)
             #expect(try await second.next() == nil)
@@ -218,8 +218,8 @@ struct ServerTests {
     func nothingIsKept(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
             let server = try await Server.bind(.inMemory("s"), codec: .lines, on: world.network)
-            let cores = Notes<Weak<StreamCore>>()
-            let connections = Notes<Weak<Connection<LineCodec>>>()
+            let cores = Log<Weak<StreamCore>>()
+            let connections = Log<Weak<Connection<LineCodec>>>()
             let handler: @Sendable (Connection<LineCodec>) async throws -> Void = { connection in
                 cores.add(Weak(connection.core))
                 connections.add(Weak(connection))
@@ -234,8 +234,8 @@ struct ServerTests {
                 }
                 await world.settle()
                 #expect(cores.count == 20)
-                #expect(cores.all.allSatisfy { $0.object == nil })
-                #expect(connections.all.allSatisfy { $0.object == nil })
+                #expect(cores.entries.allSatisfy { $0.object == nil })
+                #expect(connections.entries.allSatisfy { $0.object == nil })
             }
         }
     }

@@ -75,7 +75,7 @@ struct ShutdownTests {
     func decodedFramesAreDelivered(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
             let server = try await Server.bind(.inMemory("s"), codec: .lines, on: world.network)
-            let lines = Notes<String>()
+            let lines = Log<String>()
             let handler: @Sendable (Connection<LineCodec>) async throws -> Void = { connection in
                 try await world.clock.sleep(for: .seconds(1))
                 while let line = try await connection.next() {
@@ -100,7 +100,7 @@ struct ShutdownTests {
                 #expect(world.now == .seconds(1))
                 try await group.waitForAll()
             }
-            #expect(lines.all == ["0", "1", "2", "3", "4"])
+            #expect(lines.entries == ["0", "1", "2", "3", "4"])
         }
     }
 
@@ -140,7 +140,7 @@ struct ShutdownTests {
         try await simulate(seed: seed) { world in
             let server = try await Server.bind(.inMemory("s"), codec: .lines, on: world.network, options: quiet)
             let gate = Gate()
-            let notes = Notes<String>()
+            let notes = Log<String>()
             try await withThrowingTaskGroup { group in
                 group.addTask {
                     try await server.run { _ in
@@ -155,12 +155,12 @@ struct ShutdownTests {
                 #expect(world.now == .milliseconds(500))
                 #expect(try await client.next() == nil)
                 await world.settle()
-                #expect(notes.all.isEmpty)
+                #expect(notes.entries.isEmpty)
                 #expect(await !server.shutdown(within: .seconds(5)))
                 #expect(world.now == .milliseconds(500))
                 gate.open()
                 try await group.waitForAll()
-                #expect(notes.all == ["cancelled", "run returned"])
+                #expect(notes.entries == ["cancelled", "run returned"])
                 #expect(await server.shutdown())
             }
         }

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 struct DialTests {
-    private let group = EventLoopGroup(count: 1)
+    private let group = EventLoops(count: 1)
 
     private func dial(
         _ endpoint: Endpoint, within limit: Duration = .seconds(5), resolver: any HostResolver = SystemResolver.shared

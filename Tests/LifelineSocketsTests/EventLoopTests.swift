@@ -6,7 +6,7 @@ import Testing
 
 struct EventLoopTests {
     @Test func jobsOfForeignThreadsAllRunInOrder() async throws {
-        let group = EventLoopGroup(count: 1)
+        let group = EventLoops(count: 1)
         defer { withExtendedLifetime(group) {} }
         let loop = group.next()
         let seen = Mailbox<(Int, Int)>()
@@ -27,7 +27,7 @@ struct EventLoopTests {
     }
 
     @Test func aSleepingLoopIsWokenEachTime() async throws {
-        let group = EventLoopGroup(count: 1)
+        let group = EventLoops(count: 1)
         defer { withExtendedLifetime(group) {} }
         let loop = group.next()
         await withTaskGroup { group in
@@ -44,7 +44,7 @@ struct EventLoopTests {
 
     @Test func aLoopWithoutItsGroupRunsEverything() async throws {
         // Its thread ends again and again.
-        let loop = EventLoopGroup(count: 1).next()
+        let loop = EventLoops(count: 1).next()
         await withTaskGroup { group in
             for _ in 0..<3 {
                 group.addTask {
@@ -57,8 +57,22 @@ struct EventLoopTests {
         }
     }
 
+    @Test func nothingIsLostWhileTheThreadEnds() async throws {
+        let loop = EventLoops(count: 1).next()
+        let ran = Tally()
+        for _ in 0..<2_000 {
+            // Two arrivals, a moment apart: the second may come while the thread ends after the first.
+            await withTaskGroup { group in
+                for _ in 0..<2 {
+                    group.addTask { loop.submit { ran.add() } }
+                }
+            }
+        }
+        try await eventually { ran.count == 4_000 }
+    }
+
     @Test func anIdleLoopMakesNoTurn() async throws {
-        let group = EventLoopGroup(count: 1)
+        let group = EventLoops(count: 1)
         let loop = group.next()
         try await loop.perform {}
         // Something is watched, and a timer is far away.
@@ -73,7 +87,7 @@ struct EventLoopTests {
     }
 
     @Test func aLoopEndsWhenNothingIsLeftAndLateJobsRun() async throws {
-        var group: EventLoopGroup? = EventLoopGroup(count: 1)
+        var group: EventLoops? = EventLoops(count: 1)
         let gone = Watch(group?.next())
         do {
             let kept = try #require(group?.next())
@@ -94,7 +108,7 @@ struct EventLoopTests {
     }
 
     @Test func aLoopThatHoldsAConnectionOutlivesItsGroup() async throws {
-        var pair: Pair? = try await Pair(loops: EventLoopGroup(count: 1))
+        var pair: Pair? = try await Pair(loops: EventLoops(count: 1))
         let client = try await Stream(try #require(pair?.client))
         let server = try await Stream(try #require(pair?.server), echo: true)
         client.send("still here")
@@ -108,7 +122,7 @@ struct EventLoopTests {
     }
 
     @Test func timersFireInOrderAndNotEarly() async throws {
-        let group = EventLoopGroup(count: 1)
+        let group = EventLoops(count: 1)
         defer { withExtendedLifetime(group) {} }
         let loop = group.next()
         let fired = Mailbox<Int>()
@@ -131,7 +145,7 @@ struct EventLoopTests {
     }
 
     @Test func timersBelowAMillisecondDoNotSpin() async throws {
-        let group = EventLoopGroup(count: 1)
+        let group = EventLoops(count: 1)
         defer { withExtendedLifetime(group) {} }
         let loop = group.next()
         let fired = Mailbox<Void>()
@@ -148,7 +162,7 @@ struct EventLoopTests {
     }
 
     @Test func aHundredThousandTimers() async throws {
-        let group = EventLoopGroup(count: 1)
+        let group = EventLoops(count: 1)
         defer { withExtendedLifetime(group) {} }
         let loop = group.next()
         let count = 100_000
@@ -162,7 +176,7 @@ struct EventLoopTests {
 
     @Test func longJobsAreReported() async throws {
         let reports = Mailbox<Duration>()
-        let group = EventLoopGroup(count: 1, onLongJob: { reports.put($0) })
+        let group = EventLoops(count: 1, onLongJob: { reports.put($0) })
         let loop = group.next()
         await withTaskGroup { tasks in
             tasks.addTask(executorPreference: loop.tasks) {
@@ -174,7 +188,7 @@ struct EventLoopTests {
     }
 
     @Test func actorsAndTasksRunOnTheLoop() async throws {
-        let group = EventLoopGroup(count: 1)
+        let group = EventLoops(count: 1)
         defer { withExtendedLifetime(group) {} }
         let loop = group.next()
         let counter = Counter(on: loop)
@@ -203,6 +217,13 @@ func after(_ delay: Duration) async throws {
     referee.submit { referee.arm(box.value.timer, at: referee.now.advanced(by: delay)) }
     try await done.value()
     withExtendedLifetime(timer) {}
+}
+
+private final class Tally: Sendable {
+    private let value = Atomic(0)
+
+    func add() { value.add(1, ordering: .relaxed) }
+    var count: Int { value.load(ordering: .relaxed) }
 }
 
 private actor Counter {

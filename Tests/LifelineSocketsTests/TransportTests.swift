@@ -29,7 +29,7 @@ struct TransportTests {
 
     @Test func aShortReadNeedsNoSecondCallAndTheNextBytesAreAnEvent() async throws {
         let (listener, port) = Raw.listen()
-        let driver = SystemDriver(EventLoopGroup(count: 1))
+        let driver = SystemDriver(EventLoops(count: 1))
         let transport = try await driver.dial(
             .tcp("127.0.0.1", port), on: driver.nextLoop(), options: SocketOptions(), within: .seconds(5))
         let peer = accept(listener, nil, nil)
@@ -112,7 +112,7 @@ struct TransportTests {
 
     @Test func urgentDataDoesNotStallTheReader() async throws {
         let (listener, port) = Raw.listen()
-        let driver = SystemDriver(EventLoopGroup(count: 1))
+        let driver = SystemDriver(EventLoops(count: 1))
         let transport = try await driver.dial(
             .tcp("127.0.0.1", port), on: driver.nextLoop(), options: SocketOptions(), within: .seconds(5))
         let peer = accept(listener, nil, nil)

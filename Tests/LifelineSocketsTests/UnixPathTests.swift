@@ -7,7 +7,7 @@ import Testing
 
 /// C122: what stands at the path of a Unix socket.
 struct UnixPathTests {
-    private let driver = SystemDriver(EventLoopGroup(count: 1))
+    private let driver = SystemDriver(EventLoops(count: 1))
     private let folder = Folder()
 
     private func listen(_ path: String, options: SocketOptions = SocketOptions()) async throws -> any Listener {

@@ -8,7 +8,7 @@ let outerLimit = Duration.seconds(10)
 /// A loop that carries the tests' own time limits.
 let referee: any EventLoop = refereeGroup.next()
 
-private let refereeGroup = EventLoopGroup(count: 1)
+private let refereeGroup = EventLoops(count: 1)
 
 /// What a test waits for: values from callbacks, in order.
 ///

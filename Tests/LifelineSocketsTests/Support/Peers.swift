@@ -86,7 +86,7 @@ struct Pair {
     let listener: any Listener
     let sink: Sink
 
-    init(_ endpoint: Endpoint = .tcp("127.0.0.1", 0), loops: EventLoopGroup = .shared, options: SocketOptions = SocketOptions())
+    init(_ endpoint: Endpoint = .tcp("127.0.0.1", 0), loops: EventLoops = .shared, options: SocketOptions = SocketOptions())
         async throws
     {
         let driver = SystemDriver(loops)

@@ -6,9 +6,9 @@ import Synchronization
 ///
 /// Threads start when there is something to do. Letting go of the object ends those on which nothing is left; connections that are open
 /// keep theirs.
-public final class EventLoopGroup: Sendable {
+public final class EventLoops: Sendable {
     /// One loop per processor, for everybody who asks for nothing else.
-    public static let shared = EventLoopGroup()
+    public static let shared = EventLoops()
 
     /// How many loops there are.
     public var count: Int { loops.count }

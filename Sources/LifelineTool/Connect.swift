@@ -1,0 +1,67 @@
+import Lifeline
+
+/// `lifeline connect`: standard input becomes frames, frames become standard output.
+struct Connect {
+    let settings: Settings
+
+    /// Returns the exit status: 0 when the peer has ended in good order.
+    func run() async throws -> Int32 {
+        try await run(settings.framing.codec)
+    }
+
+    private func run(_ codec: some ByteCodec) async throws -> Int32 {
+        let connection = try await Connection.connect(to: settings.endpoint, codec: codec, within: settings.limit)
+        if settings.isVerbose {
+            let info = await connection.info
+            let way = [info.local, info.remote].compactMap { $0?.short }.joined(separator: " to ")
+            Console.note("connected: \(way)")
+        }
+        var failure: (any Error)?
+        do {
+            try await exchange(over: connection)
+        } catch {
+            failure = error
+        }
+        await connection.close(within: .seconds(2))
+        if settings.isVerbose {
+            Console.note("ended: \(connection.closeReason.map { "\($0)" } ?? "not at all"); \(await connection.info.counts)")
+        }
+        if let failure { throw failure }
+        return 0
+    }
+
+    private enum Half { case sending, receiving }
+
+    /// Both directions, until the peer has ended its own or one has failed. The end of standard input ends only the sending.
+    private func exchange(over connection: Connection<some ByteCodec>) async throws {
+        let input = try DescriptorReader(System.standardInput)
+        let splitter = settings.framing.splitter
+        let suffix = settings.framing.suffix
+        try await withThrowingTaskGroup(of: Half.self) { group in
+            group.addTask {
+                try await Self.send(InputFrames(input, splitter: splitter), over: connection)
+                return .sending
+            }
+            group.addTask {
+                let output = Output()
+                for try await batch in connection.batches { try await output.write(batch, behind: suffix) }
+                return .receiving
+            }
+            while let half = try await group.next() {
+                if half == .receiving { group.cancelAll() }
+            }
+        }
+    }
+
+    private static func send(_ frames: InputFrames, over connection: Connection<some ByteCodec>) async throws {
+        var frames = frames
+        do {
+            while let frame = try await frames.next() { try await connection.send(frame) }
+            await connection.finishSending()
+        } catch let error as SocketError where error.code == .closed {
+            // The connection has ended: the receiving side knows how.
+        } catch is CancellationError {
+            // It has ended, and standard input need not.
+        }
+    }
+}

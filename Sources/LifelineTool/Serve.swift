@@ -1,0 +1,70 @@
+import Lifeline
+
+/// `lifeline serve`: prints what clients send and sends them what is typed, or echoes.
+struct Serve {
+    let settings: Settings
+
+    /// Serves until SIGINT or SIGTERM. Returns the exit status.
+    func run() async throws -> Int32 {
+        try await run(settings.framing.codec)
+    }
+
+    private func run(_ codec: some ByteCodec) async throws -> Int32 {
+        let interrupts = try DescriptorReader(Signals.catchInterrupts())
+        let isVerbose = settings.isVerbose
+        let server = try await Server.bind(settings.endpoint, codec: codec)
+        Console.note("listening at \(server.endpoint)")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await serve(server) }
+            if !settings.echoes { group.addTask { try await broadcastInput(over: server) } }
+            group.addTask {
+                _ = try await interrupts.read()
+                let isComplete = await server.shutdown(within: .seconds(3))
+                if isVerbose { Console.note(isComplete ? "shut down" : "shut down, not everybody took part") }
+                // Not by way of the group: a handler may stand in a write to a standard output that nobody reads.
+                System.exit(0)
+            }
+            try await group.waitForAll()
+        }
+        return 0
+    }
+
+    private func serve<C: ByteCodec>(_ server: Server<C>) async throws {
+        let output = Output()
+        try await server.run { connection in
+            let name = await connection.info.remote?.short ?? "client"
+            if settings.isVerbose { Console.note("connected: \(name)") }
+            var failure: (any Error)?
+            do {
+                try await handle(connection, name, output)
+            } catch {
+                failure = error
+            }
+            if settings.isVerbose {
+                let reason = connection.closeReason.map { "\($0)" } ?? failure.map { "\($0)" } ?? "closed here"
+                Console.note("ended: \(name), \(reason); \(await connection.info.counts)")
+            }
+        }
+    }
+
+    private func handle(_ connection: Connection<some ByteCodec>, _ name: String, _ output: Output) async throws {
+        if settings.echoes {
+            while let frame = try await connection.next() { try await connection.send(frame) }
+            try await connection.flush()
+        } else {
+            let prefix = settings.framing.splitter == nil ? "" : "[\(name)] "
+            for try await frames in connection.batches {
+                try await output.write(frames, before: prefix, behind: settings.framing.suffix)
+            }
+        }
+    }
+
+    private func broadcastInput(over server: Server<some ByteCodec>) async throws {
+        var frames = InputFrames(try DescriptorReader(System.standardInput), splitter: settings.framing.splitter)
+        while let frame = try await frames.next() {
+            // A slow client holds up standard input for a moment, but not the others for good.
+            let result = try await server.broadcast(frame, slow: .skipping(after: .seconds(1)))
+            if settings.isVerbose { Console.note("sent to \(result.accepted), skipped \(result.skipped)") }
+        }
+    }
+}

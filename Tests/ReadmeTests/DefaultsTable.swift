@@ -1,0 +1,54 @@
+import Foundation
+import Lifeline
+import Testing
+
+/// The manual's table of limits says what the code does.
+struct DefaultsTable {
+    @Test func defaultsAreThoseOfTheCode() throws {
+        let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("README.md")
+        let lines = try String(contentsOf: readme, encoding: .utf8).components(separatedBy: "\n")
+        let start = try #require(lines.firstIndex(of: "| where | setting | default |"))
+        let rows = lines[(start + 2)...].prefix { $0.hasPrefix("|") }
+        #expect(Array(rows) == Self.rows)
+    }
+
+    private static var rows: [String] {
+        let connection = ConnectionOptions()
+        let server = ServerOptions()
+        let length = LengthPrefixCodec()
+        let lines = LineCodec()
+        return [
+            row("`connect`", "`within:`, the time for everything, name look-up included", "10 s"),
+            row("`close`", "`within:`, the wait for the peer's end", "5 s"),
+            row("`Server.shutdown`", "`within:`, the wait for handlers and connections", "10 s"),
+            row("`ConnectionOptions`", "`inbox`, bytes read and not taken, high / low", marks(connection.inbox)),
+            row("", "`inboxFrames`, frames decoded and not taken", "\(connection.inboxFrames)"),
+            row("", "`outbox`, bytes sent and not in the kernel, high / low", marks(connection.outbox)),
+            row("", "`idleLimit`, silence of the peer", time(connection.idleLimit)),
+            row("", "`firstFrameLimit`, the wait for the first frame", time(connection.firstFrameLimit)),
+            row("", "`writeLimit`, the kernel takes nothing of what waits", time(connection.writeLimit)),
+            row("", "`halfOpenLimit`, this side goes on after the peer's end", time(connection.halfOpenLimit)),
+            row("", "`lingerLimit`, the wait for the peer's end where no other is given", time(connection.lingerLimit)),
+            row("", "`socket.noDelay`", "\(connection.socket.noDelay ? "on" : "off")"),
+            row("", "`socket.keepAlive`", connection.socket.keepAlive == nil ? "none" : "on"),
+            row("", "`socket.backlog`, connections that wait for `accept`", "\(connection.socket.backlog)"),
+            row("`ServerOptions`", "`maximumConnections`", "\(server.maximumConnections)"),
+            row("", "`acceptQueue`, accepted connections that wait for `run`", "\(server.acceptQueue)"),
+            row("", "`handlers`, where they run", "\(server.handlers)"),
+            row("`.lines`, `DelimiterCodec`", "`max` and `maxOutgoing`, without the terminator", size(lines.lines.max)),
+            row("", "`overlong`, `unterminated`, `invalidText`", "\(lines.lines.overlong)"),
+            row("`LengthPrefixCodec`", "`max` and `maxOutgoing`, without the header", size(length.max)),
+        ]
+    }
+
+    private static func row(_ place: String, _ setting: String, _ value: String) -> String { "| \(place) | \(setting) | \(value) |" }
+
+    private static func marks(_ marks: Marks) -> String { "\(size(marks.high)) / \(size(marks.low))" }
+
+    private static func size(_ count: Int) -> String {
+        count % (1 << 20) == 0 ? "\(count >> 20) MiB" : "\(count >> 10) KiB"
+    }
+
+    private static func time(_ limit: Duration?) -> String { limit.map { "\($0.components.seconds) s" } ?? "none" }
+}

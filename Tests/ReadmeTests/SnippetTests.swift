@@ -1,0 +1,64 @@
+import Lifeline
+import LifelineTesting
+import Testing
+
+/// The manual's examples do what they say.
+@Suite(.timeLimit(.minutes(5)))
+struct SnippetTests {
+    @Test func clientFollowsAServerOverTCP() async throws {
+        let server = try await Server.bind(.tcp("127.0.0.1", 0), codec: .lines)
+        async let running: Void = server.run { connection in
+            #expect(try await connection.next() == "hello")
+            try await connection.send("first")
+            try await connection.send("second")
+        }
+        try await follow(server.endpoint)
+        await server.shutdown(within: .seconds(1))
+        try await running
+    }
+
+    @Test func chatTellsEverybodyOverTCP() async throws {
+        let chat = try await Chat(at: .tcp("127.0.0.1", 0))
+        async let running: Void = chat.run()
+        let ann = try await Connection.connect(to: chat.server.endpoint, codec: .lines, within: .seconds(3))
+        let bob = try await Connection.connect(to: chat.server.endpoint, codec: .lines, within: .seconds(3))
+        try await ann.send("hello")
+        #expect(try await ann.next() == "hello")
+        try await bob.send("hello, Ann")
+        #expect(try await ann.next() == "hello, Ann")
+        async let isComplete = chat.server.shutdown(within: .seconds(60))
+        #expect(try await ann.next() == nil)
+        await ann.close(within: .seconds(60))
+        await bob.close(within: .seconds(60))
+        #expect(await isComplete)
+        try await running
+    }
+
+    @Test(arguments: 1...20) func ownCodecCrossesAConnection(seed: UInt64) async throws {
+        let readings = (0..<100).map { Reading(sensor: UInt8($0), value: .min + $0) }
+        let arrived = try await simulate(seed: seed) { world in
+            let server = try await Server.bind(.inMemory("sensors"), codec: ReadingCodec(), on: world.network)
+            async let running: Void = server.run { connection in
+                while let reading = try await connection.next() { try await connection.send(reading) }
+            }
+            let stream = try await ByteStream.connect(to: .inMemory("sensors"), on: world.network)
+            var output = ByteOutput()
+            for reading in readings { ReadingCodec().encode(reading, into: &output) }
+            // Cut where no frame ends.
+            var rest = output.finish()
+            while !rest.isEmpty {
+                let count = min(rest.count, 1 + Int(world.random.next() % 12))
+                try await stream.write(rest.slice(0..<count))
+                try await stream.flush()
+                rest = rest.slice(count..<rest.count)
+            }
+            var arrived: [Reading] = []
+            while arrived.count < readings.count, let reading = try await stream.read(with: ReadingCodec()) { arrived.append(reading) }
+            await stream.finishSending()
+            await server.shutdown(within: .seconds(1))
+            try await running
+            return arrived
+        }
+        #expect(arrived == readings)
+    }
+}
