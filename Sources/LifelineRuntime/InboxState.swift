@@ -14,6 +14,8 @@ enum InboxRefill {
 /// The call that waits. It is woken without a frame and then takes it itself, so that nothing here has to know what a frame is.
 struct InboxWaiter {
     let id: UInt64
+    /// Whoever cancels its task ends the wait.
+    let isWatched: Bool
     /// Nil once it was woken.
     var continuation: UnsafeContinuation<Void, any Error>?
 }

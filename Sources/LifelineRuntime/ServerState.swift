@@ -180,7 +180,13 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     /// Waits until every handler has returned; false if they must be cancelled.
     func handlersReturn() async -> Bool {
         await stopListening()
-        return await drained()
+        if !Task.isCancelled, await drained() { return true }
+        // The waits of handlers have no cancellation handlers of their own: see `Inbox.watchCurrentTask`.
+        if Task.isCancelled {
+            for connection in registry.connections { connection.inbox.cancelWatchedWait() }
+            force()
+        }
+        return false
     }
 
     func shutdown(within limit: Duration) async -> Bool {
