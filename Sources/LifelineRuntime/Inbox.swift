@@ -23,7 +23,11 @@ package final class Inbox<Frame: Sendable>: @unchecked Sendable {
     }
 
     @usableFromInline let isTaking = Atomic<Bool>(false)
+    /// A look at it saves the lock: false while nothing has arrived since the last fetching.
+    @usableFromInline let hasNews = Atomic<Bool>(true)
     private let watchedTask = Atomic<UInt>(0)
+    /// Guarded by the lock.
+    @exclusivity(unchecked) private var isWatchedTaskCancelled = false
     @exclusivity(unchecked) @usableFromInline var front = FrameQueue<Frame>()
 
     private let lock = Lock()
@@ -74,6 +78,7 @@ extension Inbox {
         }
         if back.isEmpty { back.exchange(with: &frames) } else { back.append(contentsOf: &frames) }
         backBytes += bytes
+        hasNews.store(true, ordering: .releasing)
         let waking = waiter?.continuation
         waiter?.continuation = nil
         let count = frontCount + back.count
@@ -92,6 +97,7 @@ extension Inbox {
     package func end(_ reason: CloseReason) {
         lock.lock()
         if end == nil { end = reason }
+        hasNews.store(true, ordering: .releasing)
         let waking = waiter?.continuation
         waiter?.continuation = nil
         lock.unlock()
@@ -112,6 +118,7 @@ extension Inbox {
             if waiter != 0 { hasTaken(waiter) }
             return .frame(frame)
         }
+        if waiter == 0, !hasNews.load(ordering: .acquiring) { return .nothing }
         switch refill(for: waiter) {
         case .filled: return front.popFirst().map { .frame($0) } ?? .nothing
         case .nothing: return .nothing
@@ -168,6 +175,8 @@ extension Inbox {
         if hasRoom { pause = nil }
         let isFilled = frontCount > 0
         let end = isFilled ? nil : self.end
+        // What was fetched goes on counting as waiting until the next fetching, so that isn't left out after many frames.
+        if pause == nil, self.end == nil, frontCount <= 16, frontBytes <= marks.high / 4 { hasNews.store(false, ordering: .releasing) }
         lock.unlock()
         if hasRoom { producer?.inboxHasRoom() }
         if isFilled { return .filled }
@@ -196,7 +205,7 @@ extension Inbox {
         } else if isFetched || !back.isEmpty || end != nil {
             waiter = InboxWaiter(id: id, isWatched: isWatched, continuation: nil)
             answer = .success(())
-        } else if withUnsafeCurrentTask(body: { $0?.isCancelled ?? false }) {
+        } else if isWatched ? isWatchedTaskCancelled : withUnsafeCurrentTask(body: { $0?.isCancelled ?? false }) {
             answer = .failure(CancellationError())
         } else {
             waiter = InboxWaiter(id: id, isWatched: isWatched, continuation: continuation)
@@ -284,6 +293,7 @@ extension Inbox {
     /// Ends the wait of the watched task, which has been cancelled.
     package func cancelWatchedWait() {
         lock.lock()
+        isWatchedTaskCancelled = true
         guard let waiter, waiter.isWatched, let continuation = waiter.continuation else {
             lock.unlock()
             return
