@@ -123,7 +123,8 @@ public struct ByteInput {
 
     /// Reports something worth knowing that is neither a frame nor an end, such as skipped bytes.
     public mutating func report(_ finding: Finding) {
-        _findings = (_findings ?? []) + [finding]
+        if _findings == nil { _findings = [] }
+        _findings?.append(finding)  // In place: a read may bring thousands.
     }
 
     /// Valid while this value is.

@@ -60,7 +60,12 @@ extension DelimiterCodec {
 
     private mutating func line(in input: ByteInput) -> Line? {
         guard let search else { return lineByByte(in: input) }
-        var position = Swift.min(searched, input.count)
+        if searched > input.count {
+            // Somebody else has taken bytes.
+            searched = 0
+            matched = 0
+        }
+        var position = searched
         let end = input.withUnsafeBytes { search.advance(over: $0, position: &position, matched: &matched) }
         searched = position
         guard let end else { return nil }

@@ -5,6 +5,9 @@
 ///
 ///     payload = number - what ``counts`` adds to the payload + adjustment
 ///
+/// Netty's `LengthFieldBasedFrameDecoder(max, offset, width, adjustment, strip)` is the same with its own numbers: a strip of 0 keeps the
+/// header, one of `offset + width` doesn't. Twisted's `Int32StringReceiver` is the default.
+///
 /// Nothing here can be out of range: negative sizes are taken as 0, and sizes and adjustments beyond 2^30 as 2^30.
 public struct LengthLayout: Sendable, Hashable {
     /// The form of the length field.

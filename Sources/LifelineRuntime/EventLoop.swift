@@ -27,6 +27,8 @@ package protocol EventLoop: SerialExecutor {
     func arm(_ timer: LoopTimer, at time: LoopTime)
     /// On the loop only.
     func disarm(_ timer: LoopTimer)
+    /// One line on standard error: where faults go that the application gave no other place. From any thread.
+    func complain(_ line: String)
     /// An actor lives on this loop from now on: its thread must not end. From any thread.
     func join()
     /// The opposite of ``join()``. From any thread.

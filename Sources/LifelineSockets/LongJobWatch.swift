@@ -36,9 +36,8 @@ struct LongJobWatch {
         nextComplaint = time + Self.complaintInterval
         let more = unreported > 0 ? ", after \(unreported) more" : ""
         unreported = 0
-        let line =
-            "lifeline: a job held an event loop for \(nanoseconds / 1_000_000) ms\(more); every connection on it had to wait."
-            + " Code that blocks belongs off the loop.\n"
-        lls_complain(line, line.utf8.count)
+        Complaint.write(
+            "a job held an event loop for \(nanoseconds / 1_000_000) ms\(more); every connection on it had to wait."
+                + " Code that blocks belongs off the loop.")
     }
 }

@@ -77,6 +77,8 @@ package final class PollingEventLoop: EventLoop, @unchecked Sendable {
 
     package var storages: StorageCache { queues.storages }
 
+    package func complain(_ line: String) { Complaint.write(line) }
+
     package func join() { residents.add(1, ordering: .relaxed) }
 
     package func leave() {
@@ -134,5 +136,14 @@ extension PollingEventLoop {
             if explicitly { poller.remove(descriptor) }
         #endif
         table.remove(token)
+    }
+}
+
+/// Lines on standard error.
+enum Complaint {
+    /// One write per line, so that lines of different threads aren't mixed; a reader that has gone does no harm.
+    static func write(_ text: String) {
+        let line = "lifeline: \(text)\n"
+        lls_complain(line, line.utf8.count)
     }
 }

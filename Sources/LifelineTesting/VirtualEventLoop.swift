@@ -1,3 +1,4 @@
+import CLifelineTesting
 package import LifelineCore
 package import LifelineRuntime
 
@@ -21,6 +22,7 @@ package final class VirtualEventLoop: EventLoop {
     package var now: LoopTime { scheduler.now }
     package var isCurrent: Bool { scheduler.isCurrent(seat) }
     package var scratch: UnsafeMutableRawBufferPointer { seat.scratch }
+    package func complain(_ line: String) { lifeline_complain("lifeline: \(line)\n") }
     package var turnTime: LoopTime { now }
     package var storages: StorageCache { seat.queues.storages }
 

@@ -31,11 +31,23 @@ struct FrameQueueTests {
             var popped = 0
             for _ in 0..<2_000 {
                 switch Int.random(in: 0..<20, using: &generator) {
-                case 0..<11:
+                case 0..<5:
                     queue.append(Frame(pushed, counter))
                     pushed += 1
                 case 19:
                     queue.recycle()
+                case 18:
+                    var other = FrameQueue<Frame>()
+                    let skipped = Int.random(in: 0...3, using: &generator)
+                    for number in 0..<skipped { other.append(Frame(number, counter)) }
+                    for _ in 0..<Int.random(in: 0...40, using: &generator) {
+                        other.append(Frame(pushed, counter))
+                        pushed += 1
+                    }
+                    for _ in 0..<skipped { _ = other.popFirst() }
+                    queue.append(contentsOf: &other)
+                    let rest = other.count
+                    #expect(rest == 0)
                 default:
                     let frame = queue.popFirst()
                     #expect((frame == nil) == (pushed == popped))
@@ -67,7 +79,7 @@ struct FrameQueueTests {
             #expect(isEmpty)
             let none = queue.takeAll()
             #expect(none.isEmpty)
-            #expect(counter.alive == 8)
+            withExtendedLifetime(all) { #expect(counter.alive == 8) }
             queue.recycle()
             queue.append(Frame(9, counter))
         }

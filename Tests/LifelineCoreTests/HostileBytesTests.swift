@@ -15,6 +15,8 @@ struct HostileBytesTests {
         var input = ByteInput()
         var queue = FrameQueue<C.Decoder.Frame>()
         var fed = 0
+        var pinned = 0
+        var left = 0
         do {
             for _ in 0..<60 {
                 let read = (0..<Int.random(in: 0...Self.readSize, using: &generator)).map { _ in
@@ -24,10 +26,8 @@ struct HostileBytesTests {
                 fed += read.count
                 read.withUnsafeBytes { input.append($0) }
                 try decoder._drain(&input, into: &queue, upTo: .max)
-                let pinned = input.pinnedCount
-                let left = input.count
-                #expect(pinned <= 2 * (Self.limit + 32 + Self.readSize), "seed \(seed)", sourceLocation: sourceLocation)
-                #expect(left <= Self.limit + 32, "seed \(seed)", sourceLocation: sourceLocation)
+                pinned = max(pinned, input.pinnedCount)
+                left = max(left, input.count)
                 _ = decoder.pending(in: input)
             }
             for _ in 0...3 { if try decoder.finish(&input) == nil { break } }
@@ -37,11 +37,13 @@ struct HostileBytesTests {
             _ = try? decoder.finish(&input)
             _ = decoder.pending(in: input)
         }
+        #expect(pinned <= 2 * (Self.limit + 32 + Self.readSize), "seed \(seed)", sourceLocation: sourceLocation)
+        #expect(left <= Self.limit + 32, "seed \(seed)", sourceLocation: sourceLocation)
         let frames = queue.count
         #expect(frames <= fed, sourceLocation: sourceLocation)
     }
 
-    @Test("into lines", arguments: 0..<30 as Range<UInt64>)
+    @Test("into lines", arguments: 0..<10 as Range<UInt64>)
     func lines(seed: UInt64) {
         for terminator in [LineTerminator.lf, .crlf, .either, .delimiter("aab"), .delimiter("\r\n\r")] {
             for overlong in [DelimiterCodec.OverlongRule.fail, .drop] {
@@ -58,7 +60,7 @@ struct HostileBytesTests {
         }
     }
 
-    @Test("into length prefixes", arguments: 0..<30 as Range<UInt64>)
+    @Test("into length prefixes", arguments: 0..<10 as Range<UInt64>)
     func lengths(seed: UInt64) {
         for width in LengthLayout.Width.allCases {
             for order in [Endianness.big, .little] {

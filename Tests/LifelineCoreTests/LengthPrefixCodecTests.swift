@@ -22,6 +22,8 @@ struct LengthPrefixCodecTests {
         #expect(outcome.error?.pending == PendingFrame(received: 6, expected: 10))
         #expect(outcome.error?.message.contains("6 of 10 bytes") == true)
         #expect(feed(Self.plain.makeDecoder(), [[0, 0, 0, 10]]).error?.pending == PendingFrame(received: 0, expected: 10))
+        let trailing = LengthPrefixCodec(layout: LengthLayout(width: .varint, trailing: 2))
+        #expect(feed(trailing.makeDecoder(), [[9, 0]], ends: false).pending?.description == "2 bytes of the header")
         let header = feed(Self.plain.makeDecoder(), [[0, 0]])
         #expect(header.error?.code == .truncated)
         #expect(header.pending?.description == "2 of 4 bytes of the header")
@@ -122,6 +124,15 @@ struct LengthPrefixCodecTests {
         #expect(refusal(itself, Bytes(repeatElement(0, count: 255))) == .frameTooLarge)
     }
 
+    @Test("a limit below zero is zero")
+    func negativeLimit() {
+        let codec = LengthPrefixCodec.lengthPrefixed(UInt8.self, max: -1, maxOutgoing: -1)
+        #expect(feedEveryWay(codec, [1], ends: false).error?.code == .frameTooLarge)
+        #expect(feedEveryWay(codec, [0]).frames == [Bytes()])
+        #expect(refusal(codec, [1]) == .frameTooLarge)
+        #expect(refusal(codec, []) == nil)
+    }
+
     @Test("the wire, byte for byte")
     func wire() throws {
         let hi = Bytes("hi")
@@ -176,6 +187,10 @@ struct LengthPrefixCodecTests {
         #expect(refusal(codec, [7, 0, 0, 8, 1, 2, 3, 4, 5]) == .frameTooLarge)
         #expect(refusal(codec, [7, 0, 0, 8, 1, 2, 3, 4]) == nil)
 
+        let whole = LengthPrefixCodec(layout: LengthLayout(width: .two, offset: 1, trailing: 1, counts: .wholeFrame, keepsHeader: true))
+        #expect(refusal(whole, [7, 0, 0]) == .unencodable)
+        #expect(try encode(whole, [7, 0, 0, 8]) == [7, 0, 4, 8])
+
         let varint = LengthPrefixCodec(layout: LengthLayout(width: .varint, offset: 1, keepsHeader: true))
         #expect(feedEveryWay(varint, [7, 0x82, 0, 1, 2, 7, 1, 9]).frames == [[7, 0x82, 0, 1, 2], [7, 1, 9]])
         #expect(try encode(varint, [7, 0xFF, 0x01, 1, 2, 3]) == [7, 3, 1, 2, 3])
@@ -187,6 +202,8 @@ struct LengthPrefixCodecTests {
     func varints() {
         let codec = LengthPrefixCodec(layout: LengthLayout(width: .varint), max: 300)
         #expect(feedEveryWay(codec, [0x81, 0x80, 0x00, 5]).frames == [[5]])
+        let padded: [UInt8] = [0xAC, 0x82, 0x00] + Array(repeating: 5, count: 300)
+        #expect(feed(codec.makeDecoder(), padded.map { [$0] }).frames == [Bytes(padded[3...])])
         #expect(feedEveryWay(codec, [0x80], ends: false).error == nil)
         #expect(feedEveryWay(codec, [0x80]).error?.code == .truncated)
         #expect(feed(codec.makeDecoder(), [[0x80]], ends: false).pending?.description == "1 byte of the header")

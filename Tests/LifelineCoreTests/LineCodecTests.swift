@@ -82,7 +82,7 @@ struct LineCodecTests {
     }
 
     @Test("the rest of a stream keeps to the limit, with a CR at its end counted because it is data now")
-    func restKeepsToLimit() {
+    func restKeepsToLimit() throws {
         #expect(feedEveryWay(.lines(max: 4, unterminated: .deliver), utf8("1234\r")).error?.code == .frameTooLarge)
         let dropped = feedEveryWay(.lines(max: 4, overlong: .drop, unterminated: .deliver), utf8("a\n1234\r"))
         #expect(dropped.frames == ["a"])
@@ -90,6 +90,11 @@ struct LineCodecTests {
         #expect(dropped.findings == [Finding(.droppedFrame, byteCount: 5)])
         let long = feedEveryWay(.lines(max: 4, overlong: .drop, unterminated: .deliver), utf8("123456789"))
         #expect(long.findings == [Finding(.droppedFrame, byteCount: 9)])
+        var decoder = LineCodec.lines(max: 4, overlong: .drop, unterminated: .deliver).makeDecoder()
+        var input = ByteInput(Bytes("123456789"))
+        #expect(try decoder.decode(from: &input) == nil)
+        #expect(try decoder.finish(&input) == nil)
+        #expect(decoder.pending(in: input) == nil)
         let failed = feedEveryWay(.lines(max: 4, overlong: .drop), utf8("123456789"))
         #expect(failed.error?.pending?.received == 9)
     }
@@ -159,6 +164,21 @@ struct LineCodecTests {
         #expect(refusal(.lines(accepting: .crlf, sending: .crlf), "a\r\nb") == .unencodable)
         // One CR is taken off before LF: this one stays.
         #expect(try feedEveryWay(.lines, encode(.lines(sending: .crlf), "a\r")).frames == ["a\r"])
+    }
+
+    @Test("an input that lost bytes to another reader is searched from its front")
+    func otherReader() throws {
+        for terminator in [LineTerminator.lf, .either, .crlf, .delimiter("aaab")] {
+            var decoder = LineCodec(accepting: terminator).makeDecoder()
+            var input = ByteInput(Bytes("xaaa"))
+            #expect(try decoder.decode(from: &input) == nil)
+            input = ByteInput()
+            #expect(try decoder.decode(from: &input) == nil)
+            input = ByteInput(Bytes("b"))
+            #expect(try decoder.decode(from: &input) == nil)
+            input = ByteInput(Bytes("b" + "\r\n" + "aaab"))
+            #expect(try decoder.decode(from: &input)?.first == "b")
+        }
     }
 
     @Test("what was searched isn't searched again")

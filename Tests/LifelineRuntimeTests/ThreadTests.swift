@@ -116,7 +116,8 @@ struct ThreadTests {
                 var taken = 0
                 while true {
                     let wasOver = over.count > 0
-                    if let more = outbox.exchange(written: taken) {
+                    var more = WriteQueue()
+                    if outbox.exchange(written: taken, into: &more) {
                         taken = 0
                         if !more.isEmpty { regions += more.regions }
                         if regions.isEmpty, wasOver { return all }
@@ -187,8 +188,10 @@ struct ThreadTests {
                 }
                 group.addTask {
                     for _ in 0..<20 {
-                        if let regions = outbox.exchange(written: 0) {
-                            _ = outbox.exchange(written: regions.regions.reduce(0) { $0 + $1.count })
+                        var queue = WriteQueue()
+                        var rest = WriteQueue()
+                        if outbox.exchange(written: 0, into: &queue) {
+                            _ = outbox.exchange(written: queue.regions.reduce(0) { $0 + $1.count }, into: &rest)
                         }
                         await Task.yield()
                     }

@@ -52,6 +52,9 @@ int lifeline_task_backtrace(const void *job, void *_Nullable *_Nonnull frames, i
 char *_Nullable lifeline_symbol(const void *address);
 void lifeline_symbol_free(char *symbol);
 
+/// One line on standard error.
+void lifeline_complain(const char *_Nonnull line);
+
 #if defined(__clang__)
 #pragma clang assume_nonnull end
 #endif
