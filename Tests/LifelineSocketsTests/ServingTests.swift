@@ -9,7 +9,7 @@ import Testing
 /// Servers on real sockets.
 @Suite(.serialized) struct ServingTests {
     private func connect(_ endpoint: Endpoint, options: ConnectionOptions = ConnectionOptions()) async throws -> Connection<LineCodec> {
-        try await Connection.connect(to: endpoint, codec: .lines, on: network, within: longLimit, options: options)
+        try await Connection.connect(to: endpoint, codec: .lines, on: network, within: outerLimit, options: options)
     }
 
     @Test(arguments: Way.allCases)
@@ -220,7 +220,7 @@ import Testing
             let result = try await server.broadcast(last, slow: .evict(after: .milliseconds(50)))
             #expect(result.evicted == 1)
             #expect(result.accepted == clients - 1)
-            await server.shutdown(within: longLimit)
+            await server.shutdown(within: outerLimit)
             deaf.closeNow()
             await #expect(throws: Never.self) { try await group.waitForAll() }
         }
@@ -372,7 +372,7 @@ import Testing
                     }
                     try await eventually { server.connections.count >= clients }
                     for number in 0..<frames {
-                        let result = try await server.broadcast("\(number)", slow: .evict(after: longLimit))
+                        let result = try await server.broadcast("\(number)", slow: .evict(after: outerLimit))
                         #expect(result.evicted == 0)
                     }
                     try await group.waitForAll()

@@ -25,7 +25,7 @@ import Testing
                                 group.addTask {
                                     await #expect(throws: (any Error).self) {
                                         try await Connection.connect(
-                                            to: endpoint, codec: .lines, on: network, within: kind == 2 ? .milliseconds(20) : longLimit)
+                                            to: endpoint, codec: .lines, on: network, within: kind == 2 ? .milliseconds(20) : outerLimit)
                                     }
                                 }
                             }
@@ -278,7 +278,7 @@ import Testing
                         }
                         var byte: UInt8 = 1
                         #expect(write(writing, &byte, 1) == 1)
-                        #expect(try await blocked.next(within: longLimit) == "block")
+                        #expect(try await blocked.next(within: outerLimit) == "block")
                         for client in clients { await client.close() }
                     }
                     close(reading)
@@ -345,13 +345,13 @@ private func oneLife(_ ending: Ending, _ way: Way) async throws -> [Traces] {
 private func oneVisit(_ ending: Ending, _ endpoint: Endpoint) async throws -> Traces {
     let stream = try await ByteStream.connect(to: endpoint, on: network)
     try await stream.write(frame("hello"))
-    #expect(try await stream.read(with: framed, within: longLimit) != nil)
+    #expect(try await stream.read(with: framed, within: outerLimit) != nil)
     let connection = try await stream.framed(with: framed)
     switch ending {
     case .ownClose, .peerClose, .idleLimit, .finishedBoth:
         await connection.finishSending()
         _ = try? await connection.next()
-        await connection.close(within: longLimit)
+        await connection.close(within: outerLimit)
     case .ownCloseNow, .cancelledOwner: connection.closeNow()
     case .peerReset:
         stream.core.loop.run {
