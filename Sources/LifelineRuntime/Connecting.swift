@@ -18,7 +18,7 @@ extension Connection {
     }
 
     /// Begins to read.
-    func start() { core.start() }
+    package func start() { core.start() }
 }
 
 extension ByteStream {
@@ -34,7 +34,7 @@ extension ByteStream {
     }
 
     /// Begins to read.
-    func start() { core.start() }
+    package func start() { core.start() }
 }
 
 extension StreamCore {

@@ -10,8 +10,10 @@ public final class InMemoryNetwork: Network {
     public var _driver: _NetworkDriver { _NetworkDriver(driver) }
 
     /// A network on `loops`; each direction of a connection holds at most `pipeCapacity` bytes.
-    package init(loops: [any EventLoop], pipeCapacity: Int = 65_536) {
-        driver = InMemoryDriver(loops: loops, pipeCapacity: pipeCapacity)
+    ///
+    /// - Parameter owner: whose loops they are; kept alive with the network.
+    package init(loops: [any EventLoop], pipeCapacity: Int = 65_536, keeping owner: (any Sendable)? = nil) {
+        driver = InMemoryDriver(loops: loops, pipeCapacity: pipeCapacity, keeping: owner)
     }
 }
 
@@ -19,13 +21,15 @@ public final class InMemoryNetwork: Network {
 package final class InMemoryDriver: NetworkDriver, @unchecked Sendable {
     package let loops: [any EventLoop]
     private let pipeCapacity: Int
+    private let owner: (any Sendable)?
     private let turn = Atomic<Int>(0)
     private let lock = Lock()
     private var listeners: [String: MemoryListener] = [:]
     private var dialed = 0
 
-    init(loops: [any EventLoop], pipeCapacity: Int) {
+    init(loops: [any EventLoop], pipeCapacity: Int, keeping owner: (any Sendable)?) {
         self.loops = loops
+        self.owner = owner
         self.pipeCapacity = max(1, pipeCapacity)
     }
 

@@ -23,16 +23,16 @@ package final class Outbox: @unchecked Sendable {
 
     private let lowMark: Int
     private let isWanted = Atomic<Bool>(false)
-    private var bytesAccepted: UInt64 = 0
-    private var bytesWritten: UInt64 = 0
-    private var senders: [OneShot<Void>] = []
-    private var isAdmitting = false
-    private var flushers: [(target: UInt64, done: OneShot<Void>)] = []
-    private var lagging = false
+    @exclusivity(unchecked) private var bytesAccepted: UInt64 = 0
+    @exclusivity(unchecked) private var bytesWritten: UInt64 = 0
+    @exclusivity(unchecked) private var senders: [OneShot<Void>] = []
+    @exclusivity(unchecked) private var isAdmitting = false
+    @exclusivity(unchecked) private var flushers: [(target: UInt64, done: OneShot<Void>)] = []
+    @exclusivity(unchecked) private var lagging = false
     /// What was accepted will not be written any more.
-    private var isVoid = false
+    @exclusivity(unchecked) private var isVoid = false
     /// Set once, before anything is sent. Who uses the outbox holds the connection, and so this. (A weak reference costs a block.)
-    package unowned var core: StreamCore?
+    @exclusivity(unchecked) package unowned var core: StreamCore?
 
     package init(marks: Marks) {
         highMark = marks.high
@@ -190,22 +190,22 @@ extension Outbox {
 
 // The loop's side.
 extension Outbox {
-    /// Reports `written` bytes and takes what has been appended since. Nil if a sender holds the lock: it will schedule a flush.
+    /// Reports `written` bytes and moves what has been appended since to `queue`. False if a sender holds the lock: it will schedule a
+    /// flush.
     ///
-    /// Empty means that all is written; the next append schedules a flush.
-    func exchange(written: Int) -> WriteQueue? {
+    /// An empty queue then means that all is written; the next append schedules a flush.
+    func exchange(written: Int, into queue: inout WriteQueue) -> Bool {
         if !lock.tryLock() {
             isWanted.store(true, ordering: .sequentiallyConsistent)
             // The sender may have let go in between, without seeing that it is wanted.
-            guard lock.tryLock() else { return nil }
+            guard lock.tryLock() else { return false }
             isWanted.store(false, ordering: .sequentiallyConsistent)
         }
         inFlight -= written
         bytesWritten &+= UInt64(written)
         let size = buffer.count
-        var taken = WriteQueue()
         if size > 0 {
-            taken = takeBuffer()
+            moveBuffer(to: &queue)
             inFlight += size
             bytesAccepted &+= UInt64(size)
         } else if inFlight == 0 {
@@ -223,14 +223,14 @@ extension Outbox {
         if isWanted.exchange(false, ordering: .sequentiallyConsistent) { core?.scheduleFlush() }
         for done in doneFlushers { done.succeed(()) }
         if mustAdmit { admitNext() }
-        return taken
+        return true
     }
 
     /// Under the lock.
-    private func takeBuffer() -> WriteQueue {
+    private func moveBuffer(to queue: inout WriteQueue) {
         var output = ByteOutput(expecting: min(buffer.blockCount, 64 * 1024))
         swap(&output, &buffer)
-        return WriteQueue(output)
+        queue.append(output)
     }
 
     /// Sends fail from now on, and those that wait. What was accepted stays unless `dropping`. The first error stays.

@@ -61,27 +61,25 @@ public final actor Server<C: Codec> {
     @concurrent
     public nonisolated func run(_ handler: @escaping @Sendable (Connection<C>) async throws -> Void) async throws {
         let shared = shared
-        let mayServe = try shared.beginRun()
+        let mayServe = try shared.beginRun(handler)
         switch shared.options.handlers {
         case .loop:
             // On the loop that accepts, so that a connection's handler starts in the turn in which it came.
-            await withTaskExecutorPreference(loop.tasks) { await serveAll(handler, mayServe) }
+            await withTaskExecutorPreference(loop.tasks) { await serveAll(mayServe) }
         case .pool:
             // Without any preference: even one for the pool is looked up at each hop.
-            await serveAll(handler, mayServe)
+            await serveAll(mayServe)
         }
         try Task.checkCancellation()
     }
 
-    private nonisolated func serveAll(
-        _ handler: @escaping @Sendable (Connection<C>) async throws -> Void, _ mayServe: Bool
-    ) async {
+    private nonisolated func serveAll(_ mayServe: Bool) async {
         let shared = shared
         await withDiscardingTaskGroup { group in
             while mayServe, let accepted = try? await shared.queue.next() {
                 switch shared.options.handlers {
-                case .loop: group.addTask(executorPreference: accepted.loop.tasks) { await shared.serve(accepted, handler) }
-                case .pool: group.addTask { await shared.serve(accepted, handler) }
+                case .loop: group.addTask(executorPreference: accepted.loop.tasks) { await shared.serve(accepted) }
+                case .pool: group.addTask { await shared.serve(accepted) }
                 }
             }
             // No more come: after a shutdown, or because this task was cancelled.

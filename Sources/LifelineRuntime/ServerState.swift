@@ -2,7 +2,7 @@ import LifelineCore
 
 /// What a server's parts share: the listener tells it of new connections, `run` serves them, `shutdown` ends them.
 ///
-/// The proof behind `@unchecked`: everything that changes is guarded by `lock`; `listener` is set before the server is handed out.
+/// The proof behind `@unchecked`: everything that changes is guarded by `lock`; `handler` is read only by what `run` has started.
 final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Sendable {
     /// A connection that waits for its handler.
     final class Accepted: Sendable {
@@ -35,6 +35,8 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     private var listener: (any Listener)?
     private var isStopping = false
     private var isRunning = false
+    /// Set once, by `run`, before anything is served.
+    private var handler: (@Sendable (Connection<C>) async throws -> Void)?
     private var isForced = false
     private var turnedAway = 0
     private var drainWaiters: [OneShot<Bool>] = []
@@ -114,10 +116,12 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     // Serving.
 
     /// Says whether there is anything to serve: not after a shutdown, which sees to those that wait.
-    func beginRun() throws -> Bool {
+    func beginRun(_ handler: @escaping @Sendable (Connection<C>) async throws -> Void) throws -> Bool {
         let (isSecond, mayServe) = lock.withLock {
-            defer { isRunning = true }
-            return (isRunning, !isStopping)
+            if isRunning { return (true, false) }
+            isRunning = true
+            self.handler = handler
+            return (false, !isStopping)
         }
         if isSecond { throw SocketError(.misuse, "the server runs, or has run: bind another one") }
         return mayServe
@@ -125,18 +129,28 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
 
     /// Runs one connection from its handshake to its end.
     ///
-    /// The frames of these functions are what an idle connection's task keeps, so they are kept small.
-    func serve(_ accepted: Accepted, _ handler: @Sendable (Connection<C>) async throws -> Void) async {
+    /// The frames of these functions are what an idle connection's task keeps: the fewer values live while a handler waits, the better.
+    @inline(__always)
+    func serve(_ accepted: Accepted) async {
+        // Whoever cancels a handler's task closes its connection at once: see `force`.
+        accepted.connection?.inbox.watchCurrentTask()
         do {
-            if let connection = accepted.connection {
-                try await handler(connection)
-            } else {
-                try await handler(try await shakeHands(accepted))
-            }
+            try await handle(accepted.connection, accepted)
         } catch {
-            if !(error is CancellationError && Task.isCancelled) { report(error) }
+            report(error)
         }
+        accepted.connection?.inbox.unwatchTask()
         await close(accepted)
+    }
+
+    @inline(__always)
+    private func handle(_ connection: Connection<C>?, _ accepted: Accepted) async throws {
+        guard let handler else { return }
+        if let connection {
+            try await handler(connection)
+        } else {
+            try await handler(try await shakeHands(accepted))
+        }
     }
 
     private func shakeHands(_ accepted: Accepted) async throws -> Connection<C> {
@@ -157,6 +171,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     }
 
     private func report(_ error: any Error) {
+        if error is CancellationError, Task.isCancelled { return }
         if let report = options.onHandlerError { report(error) } else { loop.complain("a connection's handler failed: \(error)") }
     }
 
@@ -165,7 +180,13 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     /// Waits until every handler has returned; false if they must be cancelled.
     func handlersReturn() async -> Bool {
         await stopListening()
-        return await drained()
+        if !Task.isCancelled, await drained() { return true }
+        // The waits of handlers have no cancellation handlers of their own: see `Inbox.watchCurrentTask`.
+        if Task.isCancelled {
+            for connection in registry.connections { connection.inbox.cancelWatchedWait() }
+            force()
+        }
+        return false
     }
 
     func shutdown(within limit: Duration) async -> Bool {

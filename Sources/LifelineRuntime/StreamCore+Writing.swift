@@ -25,9 +25,8 @@ extension StreamCore: FlushTarget {
         guard machine.phase != .closed, machine.sending == .open || machine.sending == .finishing, !isWriteBlocked else { return }
         var budget = bound
         while true {
-            guard let more = outbox.exchange(written: unreported) else { return }  // The sender at it will ask again.
+            guard outbox.exchange(written: unreported, into: &unwritten) else { return }  // The sender at it will ask again.
             unreported = 0
-            unwritten.append(more)
             if unwritten.isEmpty {
                 deadlines[.write] = .never
                 perform(machine.drained())
@@ -60,9 +59,8 @@ extension StreamCore: FlushTarget {
 
     /// Tells the outbox what was written, and keeps what it has for later.
     private func reportWritten() {
-        guard unreported > 0, let more = outbox.exchange(written: unreported) else { return }
+        guard unreported > 0, outbox.exchange(written: unreported, into: &unwritten) else { return }
         unreported = 0
-        unwritten.append(more)
     }
 
     private func advance(_ written: Int) {

@@ -7,27 +7,18 @@ package struct WriteQueue {
 
     package init() {}
 
-    init(_ output: consuming ByteOutput) {
-        if let run = output.takeRun() {
-            first = run
-        } else {
-            rest = output.takeRegions()[...]
-            first = rest.popFirst() ?? Bytes()
-        }
-    }
-
     var isEmpty: Bool { first.isEmpty }
     var isOneRun: Bool { rest.isEmpty }
 
     /// All runs.
     var regions: ArraySlice<Bytes> { ([first] + rest)[...] }
 
-    mutating func append(_ other: WriteQueue) {
-        if isEmpty {
-            self = other
-        } else if !other.isEmpty {
-            rest.append(other.first)
-            rest += other.rest
+    mutating func append(_ output: consuming ByteOutput) {
+        if let run = output.takeRun() {
+            if isEmpty { first = run } else { rest.append(run) }
+        } else {
+            rest += output.takeRegions()
+            if isEmpty { first = rest.popFirst() ?? Bytes() }
         }
     }
 

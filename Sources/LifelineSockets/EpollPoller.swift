@@ -10,7 +10,7 @@
         private let epoll: Int32
         private let wakeUp: Int32
         private let events: UnsafeMutablePointer<lls_event>
-        private static let capacity = 16
+        private static let capacity = 64
         private static let wakeUpToken = UInt64.max  // no slot has this number
 
         init() throws(SocketError) {

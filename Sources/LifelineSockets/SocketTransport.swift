@@ -30,11 +30,11 @@ package final class SocketTransport: Transport, @unchecked Sendable {
     @exclusivity(unchecked) var state: State
     @exclusivity(unchecked) var handler: (any TransportHandler)?
     /// Told of events until the connection is made.
-    var attempt: ConnectAttempt?
+    @exclusivity(unchecked) var attempt: ConnectAttempt?
     /// Found while writing. It took the error from the socket, so a later read would see a clean end.
-    var failure: SocketError?
-    private var token: UInt64 = 0
-    private var local: SocketAddress?
+    @exclusivity(unchecked) var failure: SocketError?
+    @exclusivity(unchecked) private var token: UInt64 = 0
+    @exclusivity(unchecked) private var local: SocketAddress?
     private let remote: SocketAddress?
 
     package var loop: any EventLoop { home }

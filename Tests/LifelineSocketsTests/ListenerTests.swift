@@ -14,7 +14,7 @@ struct ListenerTests {
     }
 
     private func dial(_ endpoint: Endpoint) async throws -> any Transport {
-        try await driver.dial(endpoint, on: driver.nextLoop(), options: SocketOptions(), within: .seconds(5))
+        try await driver.dial(endpoint, on: driver.nextLoop(), options: SocketOptions(), within: outerLimit)
     }
 
     /// The error of a listen that must fail.

@@ -61,7 +61,7 @@ struct ProcessWideTests {
                     before = Raw.openDescriptors()
                 }
                 let task = Task {
-                    try await driver.dial(listener.endpoint, on: driver.nextLoop(), options: SocketOptions(), within: .seconds(5))
+                    try await driver.dial(listener.endpoint, on: driver.nextLoop(), options: SocketOptions(), within: outerLimit)
                 }
                 task.cancel()
                 if let transport = try? await task.value { try await transport.close() }

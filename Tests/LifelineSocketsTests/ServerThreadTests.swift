@@ -23,6 +23,7 @@ struct ServerThreadTests {
                     while let line = try await connection.next() {
                         #expect(!connection.core.loop.isCurrent)
                         if line == "forever" {
+                            try await connection.send("begun")
                             while !Task.isCancelled { await Task.yield() }
                             ends.put("cancelled")
                         }
@@ -54,6 +55,7 @@ struct ServerThreadTests {
                 try await client.send("first")
                 _ = try await client.next(within: outerLimit)
                 try await client.send("forever")
+                #expect(try await client.next(within: outerLimit) == "begun")
                 #expect(await !server.shutdown(within: .milliseconds(20)))
                 #expect(try await ends.next() == "cancelled")
                 client.closeNow()

@@ -31,7 +31,7 @@ struct TransportTests {
         let (listener, port) = Raw.listen()
         let driver = SystemDriver(EventLoops(count: 1))
         let transport = try await driver.dial(
-            .tcp("127.0.0.1", port), on: driver.nextLoop(), options: SocketOptions(), within: .seconds(5))
+            .tcp("127.0.0.1", port), on: driver.nextLoop(), options: SocketOptions(), within: outerLimit)
         let peer = accept(listener, nil, nil)
         let probe = NoticeProbe()
         try await transport.loop.perform { transport.start(probe) }
@@ -114,7 +114,7 @@ struct TransportTests {
         let (listener, port) = Raw.listen()
         let driver = SystemDriver(EventLoops(count: 1))
         let transport = try await driver.dial(
-            .tcp("127.0.0.1", port), on: driver.nextLoop(), options: SocketOptions(), within: .seconds(5))
+            .tcp("127.0.0.1", port), on: driver.nextLoop(), options: SocketOptions(), within: outerLimit)
         let peer = accept(listener, nil, nil)
         // Reads stop at the mark, with bytes behind it that are no news to the poller.
         Raw.write(peer, "before")

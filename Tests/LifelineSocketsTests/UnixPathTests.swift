@@ -38,7 +38,7 @@ struct UnixPathTests {
         #expect(await failure(at: path, options: options)?.code == .addressInUse)
         #expect(Folder.holds(path))
         let listener = try await listen(path)
-        let client = try await driver.dial(.unix(path), on: driver.nextLoop(), options: SocketOptions(), within: .seconds(5))
+        let client = try await driver.dial(.unix(path), on: driver.nextLoop(), options: SocketOptions(), within: outerLimit)
         try await client.close()
         await listener.close()
         #expect(!Folder.holds(path))
@@ -48,7 +48,7 @@ struct UnixPathTests {
         let path = folder.path + "/live"
         let listener = try await listen(path)
         for _ in 0..<3 { #expect(await failure(at: path)?.code == .addressInUse) }
-        let client = try await driver.dial(.unix(path), on: driver.nextLoop(), options: SocketOptions(), within: .seconds(5))
+        let client = try await driver.dial(.unix(path), on: driver.nextLoop(), options: SocketOptions(), within: outerLimit)
         try await client.close()
         await listener.close()
     }
@@ -66,14 +66,14 @@ struct UnixPathTests {
         let listener = try await listen(fits)
         #expect(Folder.holds(fits))
         #expect(listener.endpoint == .unix(fits))
-        let client = try await driver.dial(.unix(fits), on: driver.nextLoop(), options: SocketOptions(), within: .seconds(5))
+        let client = try await driver.dial(.unix(fits), on: driver.nextLoop(), options: SocketOptions(), within: outerLimit)
         try await client.close()
         await listener.close()
         for length in [108, 200] {
             let path = folder.path(ofLength: length)
             #expect(await failure(at: path)?.code == .invalidEndpoint)
             let error = await #expect(throws: SocketError.self) {
-                try await driver.dial(.unix(path), on: driver.nextLoop(), options: SocketOptions(), within: .seconds(5))
+                try await driver.dial(.unix(path), on: driver.nextLoop(), options: SocketOptions(), within: outerLimit)
             }
             #expect(error?.code == .invalidEndpoint)
         }
@@ -116,7 +116,7 @@ struct UnixPathTests {
         #expect(error?.code == .timedOut)
         #expect(error?.phase == .connect)
         let dialling = Task {
-            try await driver.dial(.unix(path), on: driver.nextLoop(), options: SocketOptions(), within: .seconds(5))
+            try await driver.dial(.unix(path), on: driver.nextLoop(), options: SocketOptions(), within: outerLimit)
         }
         for _ in fillers { close(accept(server, nil, nil)) }
         try await dialling.value.close()

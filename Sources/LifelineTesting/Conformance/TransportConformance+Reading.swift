@@ -71,7 +71,8 @@ extension TransportConformance {
             try await bench.turns(3)
             // Bytes may become readable in two portions on their way through a kernel, hardly in more.
             try expect(bench.far.readables <= 2, "one turn's bytes gave \(bench.far.readables) notices")
-            try await bench.far.read(upTo: 150)
+            // The smallest buffers haven't room for all of them.
+            try await bench.far.read(upTo: bench.near.sent)
         },
     ]
 }

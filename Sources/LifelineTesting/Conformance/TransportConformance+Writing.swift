@@ -29,6 +29,23 @@ extension TransportConformance {
             try expect(try near.write(1) == 1, "nothing could be written after the notice")
             try await far.read(upTo: near.sent)
         },
+        Check("a write that is short by a single byte makes a notice, too") { bench in
+            try await bench.start()
+            let (near, far) = (bench.near, bench.far)
+            let chunk = 64 * 1024
+            while try near.write(chunk) == chunk, near.sent < 256 * 1024 * 1024 {}
+            // So much there is room for, exactly so much where the bound is a number of bytes.
+            let room = near.sent
+            for size in [room + 1, room] {
+                try await far.read(upTo: near.sent)
+                try await bench.turns(3)
+                near.forgetNotices()
+                var isShort = try near.write(size) < size
+                if !isShort { isShort = try near.write(1) == 0 }
+                try await far.read(upTo: near.sent)
+                if isShort { try await near.untilWritable("a writable notice after a short write, all of which was read") }
+            }
+        },
         Check("ten megabytes arrive in order, whatever the sizes of writes and reads") { bench in
             try await bench.start()
             try await Self.exchange(Self.muchData, sizes: 1...70_000, regions: 1...30_000, bench)

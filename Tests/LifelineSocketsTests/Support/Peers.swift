@@ -93,7 +93,7 @@ struct Pair {
         sink = Sink()
         listener = try await driver.listen(
             endpoint, on: driver.nextLoop(), dealingTo: driver.loops, options: options, sink: sink)
-        client = try await driver.dial(listener.endpoint, on: driver.nextLoop(), options: options, within: .seconds(5))
+        client = try await driver.dial(listener.endpoint, on: driver.nextLoop(), options: options, within: outerLimit)
         server = try await sink.transports.next()
     }
 

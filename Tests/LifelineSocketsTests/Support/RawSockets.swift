@@ -51,6 +51,23 @@ enum Raw {
         precondition(lls_send(descriptor, text, text.utf8.count) == text.utf8.count)
     }
 
+    /// A socket's option that is a number; -1 if it can't be asked for.
+    static func option(_ descriptor: Int32, _ level: Int32, _ name: Int32) -> Int32 {
+        var value: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        return getsockopt(descriptor, level, name, &value, &size) == 0 ? value : -1
+    }
+
+    /// How much of this process stands in memory, in bytes.
+    static func residentMemory() -> Int {
+        guard let file = fopen("/proc/self/statm", "r") else { return 0 }
+        defer { fclose(file) }
+        var text = [CChar](repeating: 0, count: 256)
+        guard fgets(&text, Int32(text.count), file) != nil else { return 0 }
+        let fields = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).split(separator: " ")
+        return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE))) : 0
+    }
+
     static func openDescriptors() -> Int {
         guard let folder = opendir("/proc/self/fd") else { return -1 }
         defer { closedir(folder) }

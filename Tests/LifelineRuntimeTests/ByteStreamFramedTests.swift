@@ -4,68 +4,8 @@ import Testing
 
 @testable import LifelineRuntime
 
-@Suite("Byte streams")
-struct ByteStreamTests {
-    @Test("exact reads, reads up to a delimiter and portions, over cuts at any place")
-    func kindsOfReads() async throws {
-        for seed in 0..<50 as Range<UInt64> {
-            try await simulate(seed: seed) { world in
-                let (stream, peer) = try await world.streams()
-                let script = Bytes("len3\r\nABCdone\r\nrest")
-                async let writing: Void = {
-                    var random = world.random
-                    var place = 0
-                    while place < script.count {
-                        let count = min(script.count - place, Int.random(in: 1...4, using: &random))
-                        try await peer.write(script.slice(place..<place + count))
-                        place += count
-                        if Bool.random(using: &random) { try await world.clock.sleep(for: .milliseconds(20)) }
-                    }
-                    await peer.finishSending()
-                }()
-                #expect(try await stream.read(until: Bytes("\r\n"), limit: 100) == Bytes("len3"))
-                #expect(try await stream.read(exactly: 3) == Bytes("ABC"))
-                #expect(try await stream.read(until: Bytes("\r\n"), limit: 100) == Bytes("done"))
-                #expect(try await Bytes(stream.readAll()) == Bytes("rest"))
-                #expect(try await stream.read(exactly: 1) == nil)
-                #expect(stream.closeReason == .closedByPeer)
-                try await writing
-            }
-        }
-    }
-
-    @Test("a read at its limit, or cancelled, takes nothing; more time may be granted", arguments: 1...20)
-    func limits(seed: UInt64) async throws {
-        try await simulate(seed: seed) { world in
-            let (stream, peer) = try await world.streams()
-            try await peer.write(Bytes("abc"))
-            await expectError(.timedOut, .read) { try await stream.read(exactly: 4, within: .seconds(1)) }
-            #expect(world.now == .seconds(1))
-            let asked = Log<Int>()
-            await expectError(.timedOut, .read) {
-                try await stream.read(exactly: 4, within: .seconds(1)) { _, received in
-                    asked.add(received)
-                    return asked.count < 3 ? .seconds(2) : nil
-                }
-            }
-            #expect(world.now == .seconds(6))
-            #expect(asked.entries == [3, 3, 3])
-            await withTaskGroup { group in
-                group.addTask {
-                    await #expect(throws: CancellationError.self) { try await stream.read(until: Bytes("!"), limit: 9) }
-                    #expect(await stream.readProgress == nil)
-                }
-                await world.settle()
-                #expect(await stream.readProgress?.received == 3)
-                await expectError(.misuse) { try await stream.read(atMost: 1) }
-                group.cancelAll()
-            }
-            try await peer.write(Bytes("d"))
-            #expect(try await stream.read(exactly: 4, within: .seconds(1)) == Bytes("abcd"))
-            #expect(world.loops.allSatisfy { $0.timerCount == 0 })
-        }
-    }
-
+@Suite("Byte streams that are framed, at any time")
+struct ByteStreamFramedTests {
     @Test(
         "what arrived before the end is there for a late reader, however it ended",
         arguments: [Ending.peerClose, .peerReset, .idleLimit])
@@ -155,20 +95,6 @@ struct ByteStreamTests {
             #expect(try await connection.next().map(String.init) == "two")
             try await peer.write(frame("three"))
             #expect(try await connection.next().map(String.init) == "three")
-        }
-    }
-
-    @Test("a stream that nobody reads holds no more than its mark, and a read beyond the mark comes through")
-    func bounded() async throws {
-        try await simulate { world in
-            let options = ConnectionOptions.small(1000) { $0.inbox = Marks(high: 10_000) }
-            let (stream, peer) = try await world.streams(options: options)
-            async let writing: Void = peer.write(pattern(100_000))
-            try await world.clock.sleep(for: .seconds(30))
-            #expect(await stream.bytesBuffered <= 11_000)
-            #expect(try await stream.read(exactly: 90_000) == pattern(90_000))
-            #expect(try await stream.read(exactly: 10_000)?.count == 10_000)
-            try await writing
         }
     }
 }

@@ -1,0 +1,57 @@
+import LifelineCore
+import LifelineRuntime
+import LifelineSockets
+import Testing
+
+extension Connection {
+    /// The next frame, within the test's limit.
+    func frame() async throws -> Frame? { try await next(within: outerLimit) }
+
+    /// The next frames, so many; less at the end.
+    func frames(_ count: Int) async throws -> [Frame] {
+        var frames: [Frame] = []
+        while frames.count < count, let frame = try await frame() { frames.append(frame) }
+        return frames
+    }
+
+    /// All frames to the end, and the error if there was one.
+    func rest() async -> (frames: [Frame], error: (any Error)?) {
+        var frames: [Frame] = []
+        do {
+            while let frame = try await frame() { frames.append(frame) }
+            return (frames, nil)
+        } catch {
+            return (frames, error)
+        }
+    }
+}
+
+/// Binds to a free port of loopback.
+func bind<C: Codec>(_ codec: C, options: ServerOptions = ServerOptions(), tooBusy: C.Encoder.Frame? = nil) async throws -> Server<C> {
+    try await Server.bind(.tcp("127.0.0.1", 0), codec: codec, options: options, tooBusy: tooBusy)
+}
+
+/// Serves with `handler` while `body` runs, then shuts the server down and waits for its end.
+func serving<C: Codec, R: Sendable>(
+    _ server: Server<C>, _ handler: @escaping @Sendable (Connection<C>) async throws -> Void, while body: () async throws -> R
+) async throws -> R {
+    try await withThrowingTaskGroup { group in
+        group.addTask { try await server.run(handler) }
+        let result = try await body()
+        #expect(await server.shutdown(within: outerLimit), "a handler or a connection had to be ended")
+        try await group.waitForAll()
+        return result
+    }
+}
+
+/// Sends back what comes.
+@Sendable func echo<C: Codec>(_ connection: Connection<C>) async throws where C.Decoder.Frame == C.Encoder.Frame {
+    while let frame = try await connection.frame() { try await connection.send(frame) }
+}
+
+/// What a handler saw of one connection.
+struct Sight: Sendable {
+    let lines: [String]
+    let error: (any Error)?
+    let reason: CloseReason?
+}
