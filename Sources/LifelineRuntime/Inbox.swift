@@ -54,6 +54,9 @@ package final class Inbox<Frame: Sendable>: @unchecked Sendable {
     /// Why no more frames come, once no more do. Never changes once set, and is set before a reader is told.
     package var reason: CloseReason? { lock.withLock { end } }
 
+    /// Whether nothing more is to be added for now.
+    package var isPaused: Bool { lock.withLock { pause != nil } }
+
     /// Whether no decoded frame waits.
     package var isEmpty: Bool { lock.withLock { back.isEmpty } && withFront { $0.isEmpty } ?? false }
 

@@ -39,7 +39,8 @@ package protocol NetworkDriver: Sendable {
 package protocol Listener: AnyObject, Sendable {
     /// Where it listens, with the port that was picked.
     var endpoint: Endpoint { get }
-    /// Takes no more connections until ``resume()``; the system keeps those that come, up to its backlog. From any thread.
+    /// Takes no more connections until ``resume()``; the system keeps those that come, up to its backlog. From any thread; of a pause
+    /// and a resume the later call holds.
     func pause()
     /// From any thread.
     func resume()

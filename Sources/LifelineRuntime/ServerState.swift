@@ -74,7 +74,11 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
         core.start()
         var arrivals = FrameQueue<Accepted>()
         arrivals.append(Accepted(id: id, core: core, connection: connection, stream: stream))
-        if queue.add(&arrivals, bytes: 1, marked: false).isPaused { lock.withLock { listener }?.pause() }
+        if queue.add(&arrivals, bytes: 1, marked: false).isPaused, let listener = lock.withLock({ listener }) {
+            listener.pause()
+            // On another thread room may have been made, and the listener resumed, before it was paused.
+            if !queue.isPaused { listener.resume() }
+        }
         if let late = arrivals.popFirst() {
             // The queue has ended meanwhile: nobody will take it.
             closeUnserved(late)

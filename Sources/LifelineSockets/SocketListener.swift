@@ -13,7 +13,7 @@ import Synchronization
 
 /// A listening socket on its loop, which deals what it accepts to other loops. Its sink is held until it is closed.
 ///
-/// The proof behind `@unchecked`: everything that changes is touched on `home` only.
+/// The proof behind `@unchecked`: everything that changes is touched on `home` only, but for `isPaused`, which is atomic.
 package final class SocketListener: Listener, @unchecked Sendable {
     package let endpoint: Endpoint
     private let home: PollingEventLoop
@@ -24,7 +24,7 @@ package final class SocketListener: Listener, @unchecked Sendable {
     private var sink: (any ListenerSink)?
     private var token: UInt64 = 0
     private var dealt = 0
-    private var isPaused = false
+    private let isPaused = Atomic(false)
     /// Connections may wait: set by an event, cleared when there were none.
     private var isReady = false
     private var isTurnPosted = false
@@ -63,13 +63,12 @@ package final class SocketListener: Listener, @unchecked Sendable {
         return listener
     }
 
-    package func pause() { home.run { self.isPaused = true } }
+    // What threads say in turn must not change its order on the way to the loop.
+    package func pause() { isPaused.store(true, ordering: .sequentiallyConsistent) }
 
     package func resume() {
-        home.run {
-            self.isPaused = false
-            self.acceptSoon()
-        }
+        isPaused.store(false, ordering: .sequentiallyConsistent)
+        home.run { self.acceptSoon() }
     }
 
     /// When it returns, the address is free and the sink won't be told of another connection. Cancelling the caller changes nothing.
@@ -121,7 +120,7 @@ extension SocketListener: PollTarget, LoopNotice, LoopTimerTarget {
         guard isReady, retryTimer == nil else { return }
         var peer = lls_address()
         for _ in 0..<Self.batch {
-            guard descriptor >= 0, !isPaused else { return }
+            guard descriptor >= 0, !isPaused.load(ordering: .sequentiallyConsistent) else { return }
             let accepted = lls_accept(descriptor, &peer)
             if accepted >= 0 {
                 deal(accepted, peer)

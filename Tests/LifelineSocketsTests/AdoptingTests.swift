@@ -75,7 +75,7 @@ struct AdoptingTests {
                     group.addTask {
                         let client = try await Connection.connect(to: .inMemory("chat"), codec: .lines, on: memory)
                         for round in 0..<20 { try await expectEcho("\(number), \(round)", on: client) }
-                        #expect(await client.close(within: longLimit))
+                        #expect(await client.close(within: outerLimit))
                     }
                 }
                 try await group.waitForAll()

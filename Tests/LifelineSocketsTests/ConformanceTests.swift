@@ -5,7 +5,7 @@ import LifelineTesting
 import Testing
 
 /// Every transport keeps the contract, with real loops under it.
-struct ConformanceTests {
+@Suite(.serialized) struct ConformanceTests {
     private static let checks = TransportConformance.checks
     private let group = EventLoops(count: 1)
 

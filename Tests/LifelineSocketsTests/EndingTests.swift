@@ -6,14 +6,14 @@ import Testing
 @testable import LifelineRuntime
 
 /// The ends of connections through the kernel.
-struct EndingTests {
+@Suite(.serialized) struct EndingTests {
     @Test(arguments: Way.allCases)
     func C30_theLastFramesBeforeACloseArrive(way: Way) async throws {
         try await bounded {
             for _ in 0..<20 {
                 let link = try await link(framed, way)
                 for number in 0..<5 { try await link.peer.write(frame("\(number)")) }
-                async let closed = link.peer.close(within: longLimit)
+                async let closed = link.peer.close(within: outerLimit)
                 // Everything is there before the first look.
                 let connection = link.connection
                 try await eventually { connection.closeReason != nil }
@@ -35,14 +35,14 @@ struct EndingTests {
             let large = counted(1 << 20)
             try await connection.send(large)
             let isClosed = Mailbox<Bool>()
-            async let closing: Void = isClosed.put(await connection.close(within: longLimit))
+            async let closing: Void = isClosed.put(await connection.close(within: outerLimit))
             var received: [UInt8] = []
             while let some = try await peer.read(atMost: 8192) {
                 some.withUnsafeBytes { received.append(contentsOf: $0) }
                 #expect(isClosed.count == 0)
             }
             #expect(received.count == 4 + large.count)
-            #expect(Bytes(received.dropFirst(4)) == large)
+            expectSame(Bytes(received.dropFirst(4)), large)
             await peer.close()
             #expect(try await isClosed.next())
             await closing
@@ -129,8 +129,8 @@ struct EndingTests {
             try await bounded {
                 let link = try await link(framed, way)
                 try await link.connection.send(Bytes("over there"))
-                async let mine = link.connection.close(within: longLimit)
-                async let theirs = link.peer.close(within: longLimit)
+                async let mine = link.connection.close(within: outerLimit)
+                async let theirs = link.peer.close(within: outerLimit)
                 #expect(await mine)
                 #expect(await theirs)
                 #expect(link.connection.closeReason == .closedHere || link.connection.closeReason == .closedByPeer)
@@ -141,7 +141,7 @@ struct EndingTests {
 
     @Test func C36_endingsAreToldApartWithoutReadingText() async throws {
         try await bounded {
-            func failure(_ endpoint: Endpoint, within limit: Duration = longLimit) async -> SocketError? {
+            func failure(_ endpoint: Endpoint, within limit: Duration = outerLimit) async -> SocketError? {
                 await #expect(throws: SocketError.self) {
                     try await Connection.connect(to: endpoint, codec: framed, on: network, within: limit)
                 }
@@ -345,10 +345,10 @@ enum Ending: CaseIterable, Sendable {
         let (connection, peer) = (link.connection, link.peer)
         async let peerClosed: Void = {
             _ = try? await peer.readAll()
-            await peer.close(within: longLimit)
+            await peer.close(within: outerLimit)
         }()
         switch self {
-        case .ownClose: #expect(await connection.close(within: longLimit))
+        case .ownClose: #expect(await connection.close(within: outerLimit))
         case .ownCloseNow: connection.closeNow()
         case .peerClose: await peer.finishSending()
         case .peerReset: peer.reset()
@@ -370,7 +370,7 @@ enum Ending: CaseIterable, Sendable {
             await peer.finishSending()
         }
         _ = try? await connection.next()
-        await connection.close(within: longLimit)
+        await connection.close(within: outerLimit)
         await peerClosed
     }
 }

@@ -7,12 +7,12 @@ import Testing
 @testable import LifelineRuntime
 
 /// Bytes in quantity, slow peers and several tasks, through the kernel.
-struct FlowTests {
+@Suite(.serialized) struct FlowTests {
     private static let total = 10_000_000
 
     @Test(arguments: Way.allCases, [1, 10_000])
     func C44_shortWritesLoseAndRepeatNothing(way: Way, frames: Int) async throws {
-        try await bounded(.seconds(60)) {
+        try await bounded {
             let link = try await link(framed, way, options: .small(), peer: .small(16_384))
             let (connection, peer) = (link.connection, link.peer)
             let all = counted(Self.total)
@@ -69,7 +69,7 @@ struct FlowTests {
     @Test(arguments: Way.allCases)
     func C51_framesOfManySendersAreWholeAndInOrder(way: Way) async throws {
         let (tasks, frames, size) = (50, 20, 16_384)
-        try await bounded(.seconds(60)) {
+        try await bounded {
             let near = ConnectionOptions.small(16_384) { $0.outbox = Marks(high: 65_536) }
             let (ours, theirs) = try await streams(way, options: near, peer: .small(65_536))
             let connection = try await ours.framed(with: framed)
@@ -90,7 +90,7 @@ struct FlowTests {
                     let task = Int(frame[0])
                     #expect(Int(frame[1]) == next[task])
                     next[task] += 1
-                    #expect(frame.slice(2..<frame.count) == fillings[task])
+                    expectSame(frame.slice(2..<frame.count), fillings[task])
                 }
                 try await group.waitForAll()
             }
@@ -142,7 +142,7 @@ struct FlowTests {
 
     @Test(arguments: Way.allCases)
     func C126_sendsToAPeerThatDoesNotReadWaitAndThenArriveInOrder(way: Way) async throws {
-        try await bounded(.seconds(60)) {
+        try await bounded {
             let size = 1_000_000
             let link = try await link(framed, way, options: .small(), peer: .deaf)
             let connection = link.connection

@@ -7,9 +7,9 @@ import Testing
 @testable import LifelineRuntime
 
 /// Servers on real sockets.
-struct ServingTests {
+@Suite(.serialized) struct ServingTests {
     private func connect(_ endpoint: Endpoint, options: ConnectionOptions = ConnectionOptions()) async throws -> Connection<LineCodec> {
-        try await Connection.connect(to: endpoint, codec: .lines, on: network, within: longLimit, options: options)
+        try await Connection.connect(to: endpoint, codec: .lines, on: network, within: outerLimit, options: options)
     }
 
     @Test(arguments: Way.allCases)
@@ -220,7 +220,7 @@ struct ServingTests {
             let result = try await server.broadcast(last, slow: .evict(after: .milliseconds(50)))
             #expect(result.evicted == 1)
             #expect(result.accepted == clients - 1)
-            await server.shutdown(within: longLimit)
+            await server.shutdown(within: outerLimit)
             deaf.closeNow()
             await #expect(throws: Never.self) { try await group.waitForAll() }
         }
@@ -372,11 +372,42 @@ struct ServingTests {
                     }
                     try await eventually { server.connections.count >= clients }
                     for number in 0..<frames {
-                        let result = try await server.broadcast("\(number)", slow: .evict(after: longLimit))
+                        let result = try await server.broadcast("\(number)", slow: .evict(after: outerLimit))
                         #expect(result.evicted == 0)
                     }
                     try await group.waitForAll()
                 }
+            }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func aServerWhoseAcceptQueueIsFullAllTheTimeAcceptsOn(inMemory: Bool) async throws {
+        let loops = EventLoops(count: 4)
+        let memory = InMemoryNetwork(loops: loops)
+        let system = SystemNetwork(loops: loops)
+        let options = ServerOptions.quiet { $0.acceptQueue = 1 }
+        let server =
+            inMemory
+            ? try await Server.bind(.inMemory("s"), codec: .lines, on: memory, options: options)
+            : try await Server.bind(.tcp("127.0.0.1", 0), codec: .lines, on: system, options: options)
+        try await serving(server, echo) {
+            try await withThrowingTaskGroup { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        for round in 0..<150 {
+                            try await bounded {
+                                let client =
+                                    inMemory
+                                    ? try await Connection.connect(to: server.endpoint, codec: .lines, on: memory)
+                                    : try await Connection.connect(to: server.endpoint, codec: .lines, on: system)
+                                try await expectEcho("\(number) \(round)", on: client)
+                                client.closeNow()
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
             }
         }
     }

@@ -8,7 +8,7 @@ import Testing
 @testable import LifelineRuntime
 
 /// Connections and servers where a whole process is looked at, each in one of its own.
-struct WholeProcessTests {
+@Suite(.serialized) struct WholeProcessTests {
     @Test func C54_connectsThatFailKeepNoDescriptor() async {
         await #expect(processExitsWith: .success) {
             try await alone {
@@ -25,7 +25,7 @@ struct WholeProcessTests {
                                 group.addTask {
                                     await #expect(throws: (any Error).self) {
                                         try await Connection.connect(
-                                            to: endpoint, codec: .lines, on: network, within: kind == 2 ? .milliseconds(20) : longLimit)
+                                            to: endpoint, codec: .lines, on: network, within: kind == 2 ? .milliseconds(20) : outerLimit)
                                     }
                                 }
                             }
@@ -74,7 +74,7 @@ struct WholeProcessTests {
                     #expect(Raw.residentMemory() - before < 8 << 20)
                     // A later loop gets the rest.
                     for try await frame in connection.messages {
-                        #expect(frame == block)
+                        expectSame(frame, block)
                         count += 1
                         if count % 128 == 0 { #expect(Raw.residentMemory() - before < 8 << 20) }
                     }
@@ -278,7 +278,7 @@ struct WholeProcessTests {
                         }
                         var byte: UInt8 = 1
                         #expect(write(writing, &byte, 1) == 1)
-                        #expect(try await blocked.next(within: longLimit) == "block")
+                        #expect(try await blocked.next(within: outerLimit) == "block")
                         for client in clients { await client.close() }
                     }
                     close(reading)
@@ -345,13 +345,13 @@ private func oneLife(_ ending: Ending, _ way: Way) async throws -> [Traces] {
 private func oneVisit(_ ending: Ending, _ endpoint: Endpoint) async throws -> Traces {
     let stream = try await ByteStream.connect(to: endpoint, on: network)
     try await stream.write(frame("hello"))
-    #expect(try await stream.read(with: framed, within: longLimit) != nil)
+    #expect(try await stream.read(with: framed, within: outerLimit) != nil)
     let connection = try await stream.framed(with: framed)
     switch ending {
     case .ownClose, .peerClose, .idleLimit, .finishedBoth:
         await connection.finishSending()
         _ = try? await connection.next()
-        await connection.close(within: longLimit)
+        await connection.close(within: outerLimit)
     case .ownCloseNow, .cancelledOwner: connection.closeNow()
     case .peerReset:
         stream.core.loop.run {

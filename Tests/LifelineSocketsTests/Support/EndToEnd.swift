@@ -51,7 +51,7 @@ func streams(
     let driver = peerNetwork._driver.base
     let listener = try await driver.listen(
         place.endpoint, on: driver.nextLoop(), dealingTo: driver.loops, options: peer.socket, sink: sink)
-    let near = try await ByteStream.connect(to: listener.endpoint, on: network, within: longLimit, options: options)
+    let near = try await ByteStream.connect(to: listener.endpoint, on: network, within: outerLimit, options: options)
     let far = ByteStream(over: StreamCore(transport: try await sink.transports.next(), options: peer))
     await far.start()
     await listener.close()
@@ -67,7 +67,7 @@ func serving<C: Codec, R: Sendable>(
         group.addTask { try await server.run(handler) }
         do {
             let result = try await body()
-            await server.shutdown(within: longLimit)
+            await server.shutdown(within: outerLimit)
             try await group.waitForAll()
             return result
         } catch {
@@ -87,7 +87,7 @@ func expectEcho(
     _ text: String, on connection: Connection<LineCodec>, sourceLocation: SourceLocation = #_sourceLocation
 ) async throws {
     try await connection.send(text)
-    #expect(try await connection.next(within: longLimit) == text, sourceLocation: sourceLocation)
+    #expect(try await connection.next(within: outerLimit) == text, sourceLocation: sourceLocation)
 }
 
 extension ServerOptions {
@@ -126,19 +126,16 @@ extension ByteStream {
     /// All bytes up to the end.
     func readAll() async throws -> [UInt8] {
         var all: [UInt8] = []
-        while let some = try await read(atMost: 1 << 20, within: longLimit) {
+        while let some = try await read(atMost: 1 << 20, within: outerLimit) {
             some.withUnsafeBytes { all.append(contentsOf: $0) }
         }
         return all
     }
 }
 
-/// For tests that move much or have many rounds.
-let longLimit = Duration.seconds(20)
-
 /// Runs `body`, which is cancelled and has failed when it takes longer than `limit`.
 func bounded<R: Sendable>(
-    _ limit: Duration = longLimit, _ body: @escaping @Sendable () async throws -> R
+    _ limit: Duration = outerLimit, _ body: @escaping @Sendable () async throws -> R
 ) async throws -> R {
     let result = try await withThrowingTaskGroup(of: R?.self) { group in
         group.addTask { try await body() }
@@ -176,6 +173,12 @@ func frame(_ text: String) -> Bytes {
 func counted(_ count: Int) -> Bytes {
     let numbers = [UInt32](0..<UInt32(count / 4))
     return numbers.withUnsafeBytes { Bytes(copying: $0) }
+}
+
+/// Expects the same bytes. (A failed `#expect` looks for the smallest difference, which takes minutes for a megabyte.)
+func expectSame(_ left: Bytes, _ right: Bytes, sourceLocation: SourceLocation = #_sourceLocation) {
+    let isSame = left == right
+    #expect(isSame, "\(left.count) bytes aren't the \(right.count) expected", sourceLocation: sourceLocation)
 }
 
 /// Expects `body` to throw a `SocketError` of this kind.
