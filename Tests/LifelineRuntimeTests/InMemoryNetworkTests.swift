@@ -121,6 +121,24 @@ struct InMemoryNetworkTests {
         }
     }
 
+    @Test("a sink that pauses its listener gets no more", arguments: seeds, [1, 3])
+    func pauseInside(seed: UInt64, loops: Int) async throws {
+        try await simulate(seed: seed, loops: loops) { world in
+            let listeners = Log<any Listener>()
+            let sink = Sink { listeners.entries.first?.pause() }
+            let listener = try await world.listen(sink)
+            listener.pause()
+            listeners.add(listener)
+            for _ in 0..<5 { (try await world.dial()).closeNow() }
+            for number in 1...5 {
+                listener.resume()
+                await world.settle()
+                #expect(sink.accepted.count == number)
+            }
+            listener.closeSoon()
+        }
+    }
+
     @Test("closing the listener ends those in the backlog and refuses those that wait for a place", arguments: seeds)
     func closing(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
@@ -200,13 +218,17 @@ struct InMemoryNetworkTests {
     }
 }
 
-/// A sink that notes what it is given.
+/// A sink that notes what it is given, and then does something about it.
 private final class Sink: ListenerSink {
     let accepted = Log<any Transport>()
+    private let then: @Sendable () -> Void
+
+    init(then: @escaping @Sendable () -> Void = {}) { self.then = then }
 
     func accepted(_ transport: any Transport) {
         #expect(transport.loop.isCurrent)
         accepted.add(transport)
+        then()
     }
 
     func acceptFailed(_ error: SocketError) { Issue.record("\(error)") }

@@ -150,9 +150,9 @@ struct ServerLimitTests {
         }
     }
 
-    @Test("a full accept queue pauses the listener until run takes from it", arguments: seeds)
-    func acceptQueue(seed: UInt64) async throws {
-        try await simulate(seed: seed, loops: 3) { world in
+    @Test("a full accept queue pauses the listener until run takes from it", arguments: seeds, [1, 3])
+    func acceptQueue(seed: UInt64, loops: Int) async throws {
+        try await simulate(seed: seed, loops: loops) { world in
             let server = try await Server.bind(.inMemory("s"), codec: .lines, on: world.network, options: options { $0.acceptQueue = 4 })
             var clients: [Connection<LineCodec>] = []
             for number in 0..<30 {

@@ -1,7 +1,8 @@
 import LifelineCore
-import LifelineRuntime
 import LifelineTesting
 import Testing
+
+@testable import LifelineRuntime
 
 @Suite("Shutting a server down")
 struct ShutdownTests {
@@ -227,6 +228,21 @@ struct ShutdownTests {
             await world.settle()
             #expect(server.connections.isEmpty)
             try await server.run { _ in Issue.record("there is nobody to serve") }
+        }
+    }
+
+    @Test("a connection that arrives while the accept queue ends is closed, and nobody waits for it", arguments: seeds)
+    func lateArrival(seed: UInt64) async throws {
+        try await simulate(seed: seed) { world in
+            let server = try await Server.bind(.inMemory("s"), codec: .lines, on: world.network)
+            server.shared.queue.end(.shuttingDown)
+            let client = try await Connection.connect(to: .inMemory("s"), codec: .lines, on: world.network)
+            #expect(try await client.next() == nil)
+            #expect(await client.close())
+            await world.settle()
+            #expect(server.connections.isEmpty)
+            #expect(await server.shutdown())
+            #expect(world.now == .zero)
         }
     }
 

@@ -23,6 +23,7 @@ struct ServerThreadTests {
                     while let line = try await connection.next() {
                         #expect(!connection.core.loop.isCurrent)
                         if line == "forever" {
+                            ends.put("begun")
                             try await connection.send("begun")
                             while !Task.isCancelled { await Task.yield() }
                             ends.put("cancelled")
@@ -52,9 +53,8 @@ struct ServerThreadTests {
             }
             if isForced {
                 let client = try await Connection.connect(to: .inMemory("s"), codec: .lines, on: network)
-                try await client.send("first")
-                _ = try await client.next(within: outerLimit)
                 try await client.send("forever")
+                #expect(try await ends.next() == "begun")
                 #expect(try await client.next(within: outerLimit) == "begun")
                 #expect(await !server.shutdown(within: .milliseconds(20)))
                 #expect(try await ends.next() == "cancelled")

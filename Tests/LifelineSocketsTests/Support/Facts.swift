@@ -3,7 +3,7 @@ import LifelineRuntime
 import LifelineSockets
 
 /// How long a test waits for a fact at most.
-let outerLimit = Duration.seconds(60)
+let outerLimit = Duration.seconds(120)
 
 /// A loop that carries the tests' own time limits.
 let referee: any EventLoop = refereeGroup.next()
