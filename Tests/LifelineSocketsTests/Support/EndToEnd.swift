@@ -1,3 +1,4 @@
+import Glibc
 import LifelineCore
 import LifelineSockets
 import Testing
@@ -12,6 +13,11 @@ struct Place: Sendable {
     let endpoint: Endpoint
     private let folder: Folder?
 
+    private init(_ endpoint: Endpoint) {
+        self.endpoint = endpoint
+        folder = nil
+    }
+
     init(_ way: Way) {
         switch way {
         case .tcp:
@@ -22,6 +28,15 @@ struct Place: Sendable {
             endpoint = .unix(folder.path + "/s")
             self.folder = folder
         }
+    }
+}
+
+extension Place {
+    /// For tests that listen at a port for a second time: a loopback address of this process's own, so that nobody else's connection
+    /// gets the port in between.
+    static func toReturnTo(_ way: Way) -> Place {
+        let id = getpid()
+        return way == .unix ? Place(way) : Place(.tcp("127.\(1 + id >> 16 & 63).\(id >> 8 & 255).\(id & 255)", 0))
     }
 }
 
