@@ -35,7 +35,7 @@ import Testing
                             }
                         }
                         if kind == 0, round == 0 { before = Raw.openDescriptors() }
-                        #expect(Raw.openDescriptors() == before)
+                        #expect(Raw.openDescriptors() <= before)
                     }
                 }
             }
@@ -154,7 +154,7 @@ import Testing
                                 memory = Raw.residentMemory()
                             }
                         }
-                        #expect(Raw.openDescriptors() == descriptors)
+                        #expect(Raw.openDescriptors() <= descriptors)
                         expectMemory(atMost: memory + (4 << 20))
                     }
                 }
@@ -185,7 +185,7 @@ import Testing
                     let late = try await Connection.connect(to: server.endpoint, codec: .lines, on: network)
                     try await expectEcho("late", on: late)
                     await late.close()
-                    try await eventually { server.connections.count == 1 && Raw.openDescriptors() == before }
+                    try await eventually { server.connections.count == 1 && Raw.openDescriptors() <= before }
                     await good.close()
                 }
             }
