@@ -39,9 +39,9 @@ struct ProcessWideTests {
                         }
                     }
                     // What everything else opens once is open after the first round.
-                    if kind == 0, round == 0 { before = Raw.openDescriptors() }
+                    if kind == 0, round == 0 { before = Raw.openSockets() }
                     // Every call has returned, so nothing may be left, not even for a moment.
-                    #expect(Raw.openDescriptors() == before)
+                    #expect(Raw.openSockets() == before)
                 }
             }
         }
@@ -58,7 +58,7 @@ struct ProcessWideTests {
             for round in 0..<600 {
                 if round == 100 {
                     for transport in sink.transports.all { try await transport.close() }
-                    before = Raw.openDescriptors()
+                    before = Raw.openSockets()
                 }
                 let task = Task {
                     try await driver.dial(listener.endpoint, on: driver.nextLoop(), options: SocketOptions(), within: outerLimit)
@@ -68,7 +68,7 @@ struct ProcessWideTests {
             }
             await listener.close()
             for transport in sink.transports.all { try await transport.close() }
-            #expect(Raw.openDescriptors() < before)
+            #expect(Raw.openSockets() < before)
         }
     }
 

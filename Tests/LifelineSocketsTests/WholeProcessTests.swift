@@ -30,12 +30,12 @@ import Testing
                                 }
                             }
                             if kind == 3 {
-                                try? await eventually { [before] in Raw.openDescriptors() >= before + 100 }
+                                try? await eventually { [before] in Raw.openSockets() >= before + 100 }
                                 group.cancelAll()
                             }
                         }
-                        if kind == 0, round == 0 { before = Raw.openDescriptors() }
-                        #expect(Raw.openDescriptors() <= before)
+                        if kind == 0, round == 0 { before = Raw.openSockets() }
+                        #expect(Raw.openSockets() == before)
                     }
                 }
             }
@@ -150,11 +150,11 @@ import Testing
                             let all = traces
                             try await eventually { server.connections.isEmpty && all.allSatisfy(\.areGone) }
                             if round == 50 {
-                                descriptors = Raw.openDescriptors()
+                                descriptors = Raw.openSockets()
                                 memory = Raw.residentMemory()
                             }
                         }
-                        #expect(Raw.openDescriptors() <= descriptors)
+                        #expect(Raw.openSockets() == descriptors)
                         expectMemory(atMost: memory + (4 << 20))
                     }
                 }
@@ -171,7 +171,7 @@ import Testing
                     let port = try #require(server.endpoint.port)
                     let good = try await Connection.connect(to: server.endpoint, codec: .lines, on: network)
                     try await expectEcho("before", on: good)
-                    let before = Raw.openDescriptors()
+                    let before = Raw.openSockets()
                     for round in 0..<20 {
                         for number in 0..<100 {
                             let client = Raw.connect(port)
@@ -185,7 +185,7 @@ import Testing
                     let late = try await Connection.connect(to: server.endpoint, codec: .lines, on: network)
                     try await expectEcho("late", on: late)
                     await late.close()
-                    try await eventually { server.connections.count == 1 && Raw.openDescriptors() <= before }
+                    try await eventually { server.connections.count == 1 && Raw.openSockets() == before }
                     await good.close()
                 }
             }

@@ -68,8 +68,8 @@ enum Raw {
         return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE))) : 0
     }
 
-    /// How many descriptors this process has; timers aside, for Swift's pool of threads opens one when it is busy.
-    static func openDescriptors() -> Int {
+    /// How many descriptors of sockets this process has. Others may come and go: Swift's pool of threads opens some when it is busy.
+    static func openSockets() -> Int {
         guard let folder = opendir("/proc/self/fd") else { return -1 }
         defer { closedir(folder) }
         var count = 0
@@ -77,7 +77,7 @@ enum Raw {
             let name = withUnsafePointer(to: &entry.pointee.d_name.0) { String(cString: $0) }
             var target = [UInt8](repeating: 0, count: 64)
             let length = readlink("/proc/self/fd/\(name)", &target, target.count)
-            if String(decoding: target.prefix(max(0, length)), as: UTF8.self) != "anon_inode:[timerfd]" { count += 1 }
+            if String(decoding: target.prefix(max(0, length)), as: UTF8.self).hasPrefix("socket:") { count += 1 }
         }
         return count
     }
