@@ -80,7 +80,7 @@ struct ProcessWideTests {
             let listener = try await driver.listen(
                 .tcp("127.0.0.1", 0), on: driver.nextLoop(), dealingTo: [], options: SocketOptions(), sink: sink)
             let clients = (0..<3).map { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
-            try await after(.milliseconds(1))
+            try await openThePoolsDescriptors()
             var limit = rlimit()
             getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
             let usual = limit

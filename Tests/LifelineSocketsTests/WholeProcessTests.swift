@@ -296,7 +296,7 @@ func alone(_ body: () async throws -> Void) async throws {
     alarm(180)
     do {
         // What tests need once is there, so that no count moves for it.
-        try await eventually { true }
+        try await openThePoolsDescriptors()
         for network in [network, peerNetwork] {
             for loop in network._driver.base.loops { try await loop.perform {} }
         }

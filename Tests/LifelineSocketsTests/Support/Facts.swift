@@ -1,3 +1,4 @@
+import Dispatch
 import LifelineCore
 import LifelineRuntime
 import LifelineSockets
@@ -102,4 +103,16 @@ private final class Poll: LoopTimerTarget, @unchecked Sendable {  // Touched on 
     }
 
     func timerFired(_ timer: LoopTimer) { ask() }
+}
+
+/// Has Swift's pool of threads open the descriptors that it otherwise opens when it gets busy. Where it can't then, for they have run
+/// out, it ends the process.
+func openThePoolsDescriptors() async throws {
+    let fired = OneShot<Void>(timeOut: SocketError(timedOut: .read, after: outerLimit, detail: "the pool's timer"))
+    let timer = DispatchSource.makeTimerSource()
+    timer.setEventHandler { fired.succeed(()) }
+    timer.schedule(deadline: .now())
+    timer.resume()
+    try await fired.value(within: outerLimit, on: referee)
+    timer.cancel()
 }
