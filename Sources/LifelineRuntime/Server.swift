@@ -70,6 +70,7 @@ public final actor Server<C: Codec> {
             // Without any preference: even one for the pool is looked up at each hop.
             await serveAll(mayServe)
         }
+        shared.endRun()
         try Task.checkCancellation()
     }
 

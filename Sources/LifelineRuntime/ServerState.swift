@@ -131,6 +131,15 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
         return mayServe
     }
 
+    /// The last handler has returned. What they captured, often the server itself, must not be kept by it.
+    func endRun() {
+        let kept = lock.withLock {
+            defer { handler = nil }
+            return handler
+        }
+        withExtendedLifetime(kept) {}
+    }
+
     /// Runs one connection from its handshake to its end.
     ///
     /// The frames of these functions are what an idle connection's task keeps: the fewer values live while a handler waits, the better.

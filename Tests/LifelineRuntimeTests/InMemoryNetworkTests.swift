@@ -125,6 +125,7 @@ struct InMemoryNetworkTests {
     func pauseInside(seed: UInt64, loops: Int) async throws {
         try await simulate(seed: seed, loops: loops) { world in
             let listeners = Log<any Listener>()
+            defer { listeners.removeAll() }
             let sink = Sink { listeners.entries.first?.pause() }
             let listener = try await world.listen(sink)
             listener.pause()

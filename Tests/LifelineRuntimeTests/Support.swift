@@ -136,6 +136,8 @@ final class Log<Entry: Sendable>: @unchecked Sendable {  // `list` is guarded by
     var entries: [Entry] { lock.withLock { list } }
     var count: Int { lock.withLock { list.count } }
     func add(_ entry: Entry) { lock.withLock { list.append(entry) } }
+    /// Breaks the circle where an entry leads back to what captures this.
+    func removeAll() { lock.withLock { list = [] } }
 }
 
 extension VirtualEventLoop {

@@ -174,6 +174,7 @@ struct UseTests {
     func closeInFinding() async throws {
         try await simulate { world in
             let box = Log<Connection<LineCodec>>()
+            defer { box.removeAll() }
             var options = ConnectionOptions()
             options.onFinding = { _ in box.entries.first?.closeNow() }
             let pair = try await world.pair(.lines(max: 5, overlong: .drop), options: options)
