@@ -23,6 +23,7 @@ let package = Package(
     platforms: [.macOS("15.4"), .iOS("18.4"), .tvOS("18.4"), .watchOS("11.4"), .visionOS("2.4")],
     products: [
         .library(name: "Lifeline", targets: ["Lifeline"]),
+        .library(name: "LifelineJSON", targets: ["LifelineJSON"]),
         .library(name: "LifelineTesting", targets: ["LifelineTesting"]),
         .executable(name: "lifeline", targets: ["LifelineTool"]),
         .executable(name: "lifeline-bench", targets: ["lifeline-bench"]),
@@ -34,6 +35,9 @@ let package = Package(
 
         // Floor 1: everything that lives, without a system call.
         .target(name: "LifelineRuntime", dependencies: ["LifelineCore"], swiftSettings: settings),
+
+        // Floor 1, too: bodies and headers that are JSON.
+        .target(name: "LifelineJSON", dependencies: ["LifelineCore"], swiftSettings: settings),
 
         // Floor 2: the system, and the network that never existed.
         .target(name: "CLifelineSystem"),
@@ -50,7 +54,7 @@ let package = Package(
         // Floor 3: names and thin mains.
         .target(
             name: "Lifeline",
-            dependencies: ["LifelineCore", "LifelineRuntime", "LifelineSockets"],
+            dependencies: ["LifelineCore", "LifelineRuntime", "LifelineJSON", "LifelineSockets"],
             swiftSettings: settings),
         .executableTarget(name: "LifelineTool", dependencies: ["Lifeline"], swiftSettings: settings),
         .target(name: "CLifelineBench"),
@@ -70,6 +74,10 @@ let package = Package(
             dependencies: ["FloorCheck"]),
 
         .testTarget(name: "LifelineCoreTests", dependencies: ["LifelineCore"], swiftSettings: settings),
+        .testTarget(
+            name: "LifelineJSONTests",
+            dependencies: ["Lifeline", "LifelineTesting"],
+            swiftSettings: settings),
         .testTarget(
             name: "LifelineRuntimeTests",
             dependencies: ["LifelineCore", "LifelineRuntime", "LifelineTesting"],

@@ -48,6 +48,7 @@ enum Rules {
 
         // Tests may import any module from outside the house; of the house's own only these.
         Floor(.tests, "LifelineCoreTests", imports: ["LifelineCore"]),
+        Floor(.tests, "LifelineJSONTests", imports: ["Lifeline", "LifelineTesting"]),
         Floor(.tests, "LifelineRuntimeTests", imports: ["LifelineCore", "LifelineRuntime", "LifelineTesting"]),
         Floor(
             .tests, "LifelineSocketsTests",

@@ -42,6 +42,13 @@ public struct ByteInput {
         return start.load(fromByteOffset: offset, as: UInt8.self)
     }
 
+    /// The integer at `offset`, at any alignment, all of whose bytes must be there: for the fields of a header whose size was compared.
+    @inlinable
+    public func load<Value: FixedWidthInteger>(_: Value.Type = Value.self, at offset: Int, _ order: Endianness) -> Value {
+        precondition(offset >= 0 && offset <= count &- MemoryLayout<Value>.size, "offset out of range")
+        return order.convert(start.loadUnaligned(fromByteOffset: offset, as: Value.self))
+    }
+
     /// The integer at `offset`, at any alignment; nil if not all of its bytes are there.
     @inlinable
     public func peek<Value: FixedWidthInteger>(_: Value.Type = Value.self, at offset: Int = 0, _ order: Endianness = .big) -> Value? {

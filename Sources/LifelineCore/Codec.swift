@@ -100,16 +100,45 @@ extension FrameEncoder {
 /// A wire format: makes a decoder and an encoder for each connection.
 ///
 /// For most formats one value is both; see ``FrameCodec``, which needs two methods.
+///
+/// Between the wire and the user stand two steps. Bytes become frames, and frames bytes, in the decoder and the encoder, where the bytes
+/// are: they must be quick. What costs more, such as taking a JSON text apart, is the step between frames and messages: it runs in the
+/// task that reads or sends. In most codecs frames are the messages, and there is nothing to write; see ``MappedCodec`` for the others.
 public protocol Codec: Sendable {
     /// Turns bytes into frames.
     associatedtype Decoder: FrameDecoder
     /// Turns frames into bytes.
     associatedtype Encoder: FrameEncoder
+    /// What a reader gets: what ``message(from:)`` makes of a frame.
+    associatedtype Message: Sendable = Decoder.Frame
+    /// What is sent: what ``frame(for:)`` makes a frame of.
+    associatedtype Outgoing: Sendable = Encoder.Frame
 
     /// A decoder for a new connection.
     func makeDecoder() -> Decoder
     /// An encoder for a new connection.
     func makeEncoder() -> Encoder
+
+    /// Makes of a frame what its reader gets, in the reader's task. By default the frame itself.
+    ///
+    /// - Throws: any error. The reader gets it in place of the message, and the connection ends with it. Errors other than
+    ///   ``SocketError`` become the cause of a ``SocketError/Code/protocolViolation``.
+    func message(from frame: Decoder.Frame) throws -> Message
+
+    /// Makes a frame of what is to be sent, in the sender's task, before it waits for its turn. By default what is sent is the frame.
+    ///
+    /// - Throws: any error; nothing is sent. Errors other than ``SocketError`` become the cause of a ``SocketError/Code/unencodable``.
+    func frame(for message: Outgoing) throws -> Encoder.Frame
+}
+
+extension Codec where Message == Decoder.Frame {
+    /// The frame itself.
+    @inlinable @inline(__always) public func message(from frame: Decoder.Frame) -> Message { frame }
+}
+
+extension Codec where Outgoing == Encoder.Frame {
+    /// The message itself.
+    @inlinable @inline(__always) public func frame(for message: Outgoing) -> Encoder.Frame { message }
 }
 
 /// A codec that is its own decoder and encoder: each connection works on two copies of the value.
@@ -129,7 +158,8 @@ public protocol Codec: Sendable {
 ///     }
 /// }
 /// ```
-public protocol FrameCodec<Frame>: Codec, FrameDecoder, FrameEncoder where Decoder == Self, Encoder == Self {}
+public protocol FrameCodec<Frame>: Codec, FrameDecoder, FrameEncoder
+where Decoder == Self, Encoder == Self, Message == Frame, Outgoing == Frame {}
 
 extension FrameCodec {
     /// A copy of this value.

@@ -128,6 +128,8 @@ extension SocketError.Code {
     public static let frameTooLarge = Self("frame too large")
     /// The peer's stream ended inside a frame.
     public static let truncated = Self("truncated frame")
+    /// A frame arrived whole, and its body isn't what it should be; the cause says why.
+    public static let invalidBody = Self("invalid body")
     /// Text that isn't in the promised encoding.
     public static let invalidEncoding = Self("invalid encoding")
     /// The connection didn't keep up with what was sent to it and was ended by rule.

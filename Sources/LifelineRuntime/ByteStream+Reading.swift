@@ -39,9 +39,21 @@ extension ByteStream {
 
     /// Reads one frame of `codec` and not a byte more. Nil if the stream has ended cleanly before it.
     ///
-    /// - Throws: what the decoder throws, with the bytes left for the next read; otherwise as ``read(exactly:within:extending:)``.
-    public func read<C: Codec>(
+    /// - Throws: what the decoder throws, with the bytes left for the next read; what the codec's ``Codec/message(from:)`` throws, with
+    ///   the frame taken; otherwise as ``read(exactly:within:extending:)``.
+    public nonisolated(nonsending) func read<C: Codec>(
         with codec: C, within limit: Duration? = nil, extending: ReadExtension? = nil
+    ) async throws -> C.Message? {
+        guard let frame = try await readFrame(with: codec, within: limit, extending: extending) else { return nil }
+        do {
+            return try codec.message(from: frame)
+        } catch {
+            throw SocketError(decoding: error)
+        }
+    }
+
+    private func readFrame<C: Codec>(
+        with codec: C, within limit: Duration?, extending: ReadExtension?
     ) async throws -> C.Decoder.Frame? {
         try await read(decoding: codec.makeDecoder(), within: limit, extending: extending)
     }
@@ -50,12 +62,12 @@ extension ByteStream {
     ///
     /// - Throws: what the encoder throws; otherwise as ``write(_:within:)``.
     public nonisolated(nonsending) func write<C: Codec>(
-        _ frame: C.Encoder.Frame, with codec: C, within limit: Duration? = nil
+        _ message: C.Outgoing, with codec: C, within limit: Duration? = nil
     ) async throws {
         var output = ByteOutput()
         var encoder = codec.makeEncoder()
         do {
-            try encoder.encode(frame, into: &output)
+            try encoder.encode(codec.frame(for: message), into: &output)
         } catch {
             throw SocketError(encoding: error)
         }

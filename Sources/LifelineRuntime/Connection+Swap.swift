@@ -11,7 +11,7 @@ extension Connection {
     /// - Throws: ``SocketError/Code/misuse``, and nothing has changed then, if frames of the old format already stand behind the border
     ///   (not read yet, or half decoded) or if the connection was replaced before; ``SocketError/Code/closed`` once it has ended; what
     ///   the encoder throws for `last`.
-    public func swap<Other: Codec>(to codec: Other, announcing last: C.Encoder.Frame? = nil) throws -> Connection<Other> {
+    public func swap<Other: Codec>(to codec: Other, announcing last: C.Outgoing? = nil) throws -> Connection<Other> {
         if inbound.isRetired { throw SocketError(.misuse, "this connection was replaced by another one") }
         if let reason = inbox.reason { throw SocketError(.closed, "the connection has ended: \(reason)", cause: reason.error) }
         guard inbox.isEmpty else {
@@ -21,7 +21,7 @@ extension Connection {
             throw SocketError(.misuse, "a frame of the old codec stands half decoded behind the border: \(pending)")
         }
         let replaced = SocketError(.misuse, "this connection was replaced by another one")
-        if let last { try outbound.retire(replaced, announcing: last) } else { outbound.retire(replaced) }
+        if let last { try outbound.retire(replaced, announcing: frame(for: last)) } else { outbound.retire(replaced) }
         inbound.isRetired = true
         inbox.end(.failed(replaced))
         let replacement = Connection<Other>(over: core, codec: codec)

@@ -10,14 +10,14 @@ public import LifelineCore
 /// ``batches`` keep it alive.
 public final actor Connection<C: Codec> {
     /// What arrives.
-    public typealias Frame = C.Decoder.Frame
+    public typealias Message = C.Message
     /// What is sent.
-    public typealias Outgoing = C.Encoder.Frame
+    public typealias Outgoing = C.Outgoing
 
     @usableFromInline nonisolated let inbox: Inbox<C.Decoder.Frame>
     @usableFromInline nonisolated let outbound: Outbound<C.Encoder>
     nonisolated package let core: StreamCore
-    nonisolated let codec: C
+    @usableFromInline nonisolated let codec: C
 
     nonisolated let inbound: Inbound<C.Decoder>
 
@@ -49,18 +49,21 @@ public final actor Connection<C: Codec> {
 
 // Reading.
 extension Connection {
-    /// The next frame; nil after a clean end (``CloseReason/isClean``). Waits as long as it takes: see ``next(within:)``.
+    /// The next message; nil after a clean end (``CloseReason/isClean``). Waits as long as it takes: see ``next(within:)``.
     ///
     /// Right on the event loop and on any other executor. A frame that is there already is returned without suspending. One call at a
     /// time: a second one while the first waits throws ``SocketError/Code/misuse``; calls one after another from different tasks are a
     /// hand-over. A cancelled call loses no frame.
+    ///
+    /// What the codec does to make a message of a frame (``Codec/message(from:)``) is done here, in the calling task. If it fails, that
+    /// is thrown in the message's place, the connection ends with it, and what had arrived behind it is dropped.
     /// - Throws: `CancellationError`, or the ``SocketError`` that ended the connection, after the frames before it.
     @inlinable
-    public nonisolated(nonsending) func next() async throws -> C.Decoder.Frame? {
+    public nonisolated(nonsending) func next() async throws -> C.Message? {
         // As `Inbox.next`, written out: the fast path becomes the caller's, and the slow one has a frame less on the task's stack.
         switch inbox.take() {
-        case .frame(let frame): return frame
-        case .nothing: return try await inbox.wait(inbox.newWaiterID())
+        case .frame(let frame): return try message(from: frame)
+        case .nothing: return try await inbox.wait(inbox.newWaiterID()).map { try message(from: $0) }
         case .ended(let reason):
             if let error = reason.error { throw error }
             return nil
@@ -71,30 +74,30 @@ extension Connection {
     /// As ``next()``, for at most `limit`.
     ///
     /// - Throws: ``SocketError/Code/timedOut`` in phase `read` at the limit; the connection stays usable and no frame is lost.
-    public nonisolated(nonsending) func next(within limit: Duration) async throws -> C.Decoder.Frame? {
-        try await inbox.next(within: limit, on: core.loop)
+    public nonisolated(nonsending) func next(within limit: Duration) async throws -> C.Message? {
+        try await inbox.next(within: limit, on: core.loop).map { try message(from: $0) }
     }
 
-    /// The frames, to iterate with `for try await`.
+    /// The messages, to iterate with `for try await`.
     ///
-    /// Each access makes a fresh stream over the same frames: what one loop has left, a later one gets. When the reader stops, reading
+    /// Each access makes a fresh stream over the same messages: what one loop has left, a later one gets. When the reader stops, reading
     /// pauses at the inbox's high mark, and the peer has to wait. Ends after a clean end, or when the iterating task was cancelled
     /// between two frames; ``closeReason`` tells these apart. Throws the error that ended the connection otherwise.
     @inlinable
-    public nonisolated var messages: AsyncThrowingStream<C.Decoder.Frame, any Error> {
+    public nonisolated var messages: AsyncThrowingStream<C.Message, any Error> {
         // Inlined, so that the closure specialises in the user's module.
         AsyncThrowingStream { try await self.next() }
     }
 
-    /// The frames in the portions in which they arrived: all that are there at a time, at least one. Otherwise as ``messages``.
-    public nonisolated var batches: AsyncThrowingStream<[C.Decoder.Frame], any Error> {
-        AsyncThrowingStream { try await self.inbox.nextBatch() }
+    /// The messages in the portions in which they arrived: all that are there at a time, at least one. Otherwise as ``messages``.
+    public nonisolated var batches: AsyncThrowingStream<[C.Message], any Error> {
+        AsyncThrowingStream { try await self.inbox.nextBatch().map { try self.messages(from: $0) } }
     }
 }
 
 // Sending.
 extension Connection {
-    /// Sends `frame`. Returns when it is encoded and accepted, which says nothing about the peer: use ``flush(within:)`` to wait for
+    /// Sends `message`. Returns when it is encoded and accepted, which says nothing about the peer: use ``flush(within:)`` to wait for
     /// the kernel and ``close(within:)`` or an answer of your protocol to know that the peer has read it.
     ///
     /// Above the outbox's high mark it waits its turn, first come, first served, and encodes after that; a frame is never cut, and
@@ -102,15 +105,15 @@ extension Connection {
     /// - Throws: `CancellationError` when cancelled while it waits, and nothing was encoded then; ``SocketError/Code/closed`` once
     ///   nothing can be sent; what the encoder throws, and nothing of the frame is sent then.
     @inlinable
-    public nonisolated(nonsending) func send(_ frame: C.Encoder.Frame) async throws {
-        try await outbound.send(frame)
+    public nonisolated(nonsending) func send(_ message: C.Outgoing) async throws {
+        try await outbound.send(frame(for: message))
     }
 
     /// As ``send(_:)``, waiting for at most `limit`.
     ///
     /// - Throws: ``SocketError/Code/timedOut`` in phase `write` at the limit; nothing was encoded then.
-    public nonisolated(nonsending) func send(_ frame: C.Encoder.Frame, within limit: Duration) async throws {
-        try await outbound.send(frame, within: limit, on: core.loop)
+    public nonisolated(nonsending) func send(_ message: C.Outgoing, within limit: Duration) async throws {
+        try await outbound.send(frame(for: message), within: limit, on: core.loop)
     }
 
     /// Waits until the kernel has taken all that was accepted before this call.

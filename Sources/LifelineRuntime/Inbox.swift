@@ -37,6 +37,8 @@ package final class Inbox<Frame: Sendable>: @unchecked Sendable {
     @exclusivity(unchecked) private var frontCount = 0
     @exclusivity(unchecked) private var pause: InboxPause?
     @exclusivity(unchecked) private var end: CloseReason?
+    /// What the reader itself found wrong; it comes before `end`.
+    @exclusivity(unchecked) private var failure: SocketError?
     @exclusivity(unchecked) private var waiter: InboxWaiter?
     private let waiterIDs = Atomic<UInt64>(0)
 
@@ -177,13 +179,29 @@ extension Inbox {
             }
         if hasRoom { pause = nil }
         let isFilled = frontCount > 0
-        let end = isFilled ? nil : self.end
+        let end = isFilled ? nil : failure.map { .failed($0) } ?? self.end
         // What was fetched goes on counting as waiting until the next fetching, so that isn't left out after many frames.
         if pause == nil, self.end == nil, frontCount <= 16, frontBytes <= marks.high / 4 { hasNews.store(false, ordering: .releasing) }
         lock.unlock()
         if hasRoom { producer?.inboxHasRoom() }
         if isFilled { return .filled }
         return end.map { .ended($0) } ?? .nothing
+    }
+
+    /// The reader can't make use of what came: it gets `error` from now on, and nothing of what is there. For the reader whose turn it is.
+    package func fail(_ error: SocketError) {
+        var dropped = FrameQueue<Frame>()
+        withFront { $0.exchange(with: &dropped) }
+        lock.lock()
+        failure = error
+        if end == nil { end = .failed(error) }
+        var later = FrameQueue<Frame>()
+        back.exchange(with: &later)
+        frontBytes = 0
+        frontCount = 0
+        backBytes = 0
+        hasNews.store(true, ordering: .releasing)
+        lock.unlock()
     }
 
     /// A name for the next wait, so that a cancellation meets only its own.

@@ -1,7 +1,7 @@
 public import LifelineCore
 
 extension Server {
-    /// Sends `frame` to every connection that is there now.
+    /// Sends `message` to every connection that is there now.
     ///
     /// It is appended at once where there is room; a slow connection delays nobody else. Those above their outbox's high mark are dealt
     /// with by `slow`. Encoded once for all where the encoder is declared stateless, else for each connection. A cancelled call doesn't
@@ -9,8 +9,14 @@ extension Server {
     /// - Returns: how many connections got it, didn't get it and were closed.
     /// - Throws: what the encoder throws. With a stateless encoder nobody gets anything then.
     @discardableResult
-    public nonisolated(nonsending) func broadcast(_ frame: C.Encoder.Frame, slow: SlowRule = .skip) async throws -> BroadcastResult {
+    public nonisolated(nonsending) func broadcast(_ message: C.Outgoing, slow: SlowRule = .skip) async throws -> BroadcastResult {
         let parcel: Parcel
+        let frame: C.Encoder.Frame
+        do {
+            frame = try shared.codec.frame(for: message)
+        } catch {
+            throw SocketError(encoding: error)
+        }
         if C.Encoder.isStateless {
             var output = ByteOutput()
             var encoder = shared.codec.makeEncoder()

@@ -38,11 +38,17 @@ public final actor Server<C: Codec> {
     /// - Throws: ``SocketError``: `addressInUse`, `notPermitted`, `invalidEndpoint`, `unsupportedEndpoint`, …
     public static func bind(
         _ endpoint: Endpoint, codec: C, on network: some Network, options: ServerOptions = ServerOptions(),
-        tooBusy: C.Encoder.Frame? = nil, handshake: (@Sendable (ByteStream) async throws -> Void)? = nil
+        tooBusy: C.Outgoing? = nil, handshake: (@Sendable (ByteStream) async throws -> Void)? = nil
     ) async throws -> Server<C> {
         let driver = network._driver.base
         let loop = driver.nextLoop()
-        let shared = ServerState(codec: codec, options: options, tooBusy: tooBusy, handshake: handshake, loop: loop)
+        let lastFrame: C.Encoder.Frame?
+        do {
+            lastFrame = try tooBusy.map { try codec.frame(for: $0) }
+        } catch {
+            throw SocketError(encoding: error)
+        }
+        let shared = ServerState(codec: codec, options: options, tooBusy: lastFrame, handshake: handshake, loop: loop)
         let listener = try await driver.listen(
             endpoint, on: loop, dealingTo: driver.loops, options: options.connection.socket, sink: shared)
         shared.set(listener)

@@ -24,7 +24,7 @@ extension ByteStream {
 extension Server {
     /// Listens at `endpoint` over the system's network; see ``Server/bind(_:codec:on:options:tooBusy:handshake:)``.
     public static func bind(
-        _ endpoint: Endpoint, codec: C, options: ServerOptions = ServerOptions(), tooBusy: C.Encoder.Frame? = nil,
+        _ endpoint: Endpoint, codec: C, options: ServerOptions = ServerOptions(), tooBusy: C.Outgoing? = nil,
         handshake: (@Sendable (ByteStream) async throws -> Void)? = nil
     ) async throws -> Server<C> {
         try await bind(endpoint, codec: codec, on: SystemNetwork(), options: options, tooBusy: tooBusy, handshake: handshake)

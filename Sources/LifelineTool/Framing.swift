@@ -1,7 +1,7 @@
 import Lifeline
 
 /// A codec whose frames are bytes in both directions, so that what it carries need not be text.
-protocol ByteCodec: Codec where Decoder.Frame == Bytes, Encoder.Frame == Bytes {}
+protocol ByteCodec: Codec where Message == Bytes, Outgoing == Bytes {}
 
 extension DelimiterCodec: ByteCodec {}
 extension LengthPrefixCodec: ByteCodec {}

@@ -47,7 +47,7 @@ func serve(kind: ServerKind, report: (UInt16) -> Void) async throws {
     }
 }
 
-private func echoByNext<C: Codec>(_ connection: Connection<C>) async throws where C.Decoder.Frame == C.Encoder.Frame {
+private func echoByNext<C: Codec>(_ connection: Connection<C>) async throws where C.Message == C.Outgoing {
     while let frame = try await connection.next() { try await connection.send(frame) }
 }
 

@@ -114,7 +114,7 @@ struct BroadcastTests {
     }
 
     private func passOver<C: Codec>(_ codec: C, in world: World) async throws
-    where C.Encoder.Frame == String, C.Decoder.Frame == String {
+    where C.Outgoing == String, C.Message == String {
         var options = ServerOptions()
         options.onHandlerError = { _ in }
         let server = try await Server.bind(.inMemory("s"), codec: codec, on: world.network, options: options)

@@ -5,18 +5,18 @@ import Testing
 
 extension Connection {
     /// The next frame, within the test's limit.
-    func frame() async throws -> Frame? { try await next(within: outerLimit) }
+    func frame() async throws -> Message? { try await next(within: outerLimit) }
 
     /// The next frames, so many; less at the end.
-    func frames(_ count: Int) async throws -> [Frame] {
-        var frames: [Frame] = []
+    func frames(_ count: Int) async throws -> [Message] {
+        var frames: [Message] = []
         while frames.count < count, let frame = try await frame() { frames.append(frame) }
         return frames
     }
 
     /// All frames to the end, and the error if there was one.
-    func rest() async -> (frames: [Frame], error: (any Error)?) {
-        var frames: [Frame] = []
+    func rest() async -> (frames: [Message], error: (any Error)?) {
+        var frames: [Message] = []
         do {
             while let frame = try await frame() { frames.append(frame) }
             return (frames, nil)
@@ -27,7 +27,7 @@ extension Connection {
 }
 
 /// Binds to a free port of loopback.
-func bind<C: Codec>(_ codec: C, options: ServerOptions = ServerOptions(), tooBusy: C.Encoder.Frame? = nil) async throws -> Server<C> {
+func bind<C: Codec>(_ codec: C, options: ServerOptions = ServerOptions(), tooBusy: C.Outgoing? = nil) async throws -> Server<C> {
     try await Server.bind(.tcp("127.0.0.1", 0), codec: codec, options: options, tooBusy: tooBusy)
 }
 
@@ -45,7 +45,7 @@ func serving<C: Codec, R: Sendable>(
 }
 
 /// Sends back what comes.
-@Sendable func echo<C: Codec>(_ connection: Connection<C>) async throws where C.Decoder.Frame == C.Encoder.Frame {
+@Sendable func echo<C: Codec>(_ connection: Connection<C>) async throws where C.Message == C.Outgoing {
     while let frame = try await connection.frame() { try await connection.send(frame) }
 }
 
