@@ -24,6 +24,9 @@ public struct ConnectionOptions: Sendable {
     public var idleLimit: Duration?
     /// The connection ends when the first frame isn't there after this time. Default nil: never.
     public var firstFrameLimit: Duration?
+    /// The connection ends when a frame isn't complete this long after its first byte; the error tells how much of it is there, such as
+    /// "42 bytes without a terminator". A reader that is slow doesn't count against the peer. Default nil: never.
+    public var unfinishedFrameLimit: Duration?
     /// The connection ends when the kernel takes nothing of what waits for this long. Default 60 s.
     public var writeLimit: Duration? = .seconds(60)
     /// How long this side may go on sending after the peer has ended its own side. Default 60 s.

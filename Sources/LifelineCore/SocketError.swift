@@ -14,13 +14,14 @@ public struct SocketError: Error, Sendable {
 
     /// The part of a connection's life that a time limit was set on.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
-        case resolve, connect, firstFrame, read, write, idle, halfOpen, close, shutdown
+        case resolve, connect, firstFrame, frame, read, write, idle, halfOpen, close, shutdown
 
         package var words: String {
             switch self {
             case .resolve: "looking up the name"
             case .connect: "connecting"
             case .firstFrame: "waiting for the first frame"
+            case .frame: "waiting for the rest of a frame"
             case .read: "reading"
             case .write: "writing"
             case .idle: "waiting for any byte"
@@ -64,7 +65,7 @@ public struct SocketError: Error, Sendable {
     public var errno: Int32? { facts.errno }
     /// For ``Code/timedOut``: which limit.
     public var phase: Phase? { facts.phase }
-    /// For ``Code/truncated``: how much of the frame had arrived.
+    /// For ``Code/truncated``, and for ``Code/timedOut`` in phase `frame`: how much of the frame had arrived.
     public var pending: PendingFrame? { facts.pending }
     /// What caused this, such as the error that a codec of yours threw.
     public var cause: (any Error)? { facts.cause }
@@ -87,8 +88,8 @@ public struct SocketError: Error, Sendable {
         facts = Facts(code: code, text: .words(message), pending: pending)
     }
 
-    package init(timedOut phase: Phase, after limit: Duration, detail: String = "") {
-        facts = Facts(code: .timedOut, text: .limit(phase, limit, detail: detail), phase: phase)
+    package init(timedOut phase: Phase, after limit: Duration, detail: String = "", pending: PendingFrame? = nil) {
+        facts = Facts(code: .timedOut, text: .limit(phase, limit, detail: detail), phase: phase, pending: pending)
     }
 }
 

@@ -110,6 +110,9 @@ extension ByteStream: StreamOwner {
         nil
     }
 
+    /// Nothing is a frame here.
+    package nonisolated var unfinishedFrame: PendingFrame? { nil }
+
     package nonisolated func streamReadingEnded(_ reason: CloseReason) {
         end.set(reason)
         assumeIsolated { $0.step() }

@@ -86,6 +86,7 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
     /// Decodes what has arrived, as far as the inbox has room; true if it is full now, or the decoder has marked a frame.
     private func decode() -> Bool {
         if isDecodingLeftOff { return true }
+        var hasFrames = false
         while true {
             let before = core.input.count
             let limit = room
@@ -97,9 +98,15 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
                 return false
             }
             let count = decoded.count
+            hasFrames = hasFrames || count > 0
             let isPaused = handOver(from: before - core.input.count, limit: limit)
             // There may be more room than it was known.
-            if isPaused || count < limit { return isPaused }
+            if isPaused || count < limit {
+                if core.options.unfinishedFrameLimit != nil {
+                    core.noteUnfinishedFrame(!isPaused && unfinishedFrame != nil, isNew: hasFrames)
+                }
+                return isPaused
+            }
         }
     }
 
@@ -121,6 +128,8 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
         }
         return added.isPaused
     }
+
+    package var unfinishedFrame: PendingFrame? { decoder.pending(in: core.input) }
 
     /// The peer's stream is over: the codec says what the rest is worth.
     package func streamInputEnded() -> SocketError? {

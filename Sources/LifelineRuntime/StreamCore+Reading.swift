@@ -96,6 +96,17 @@ extension StreamCore: TransportHandler, LoopNotice {
         }
     }
 
+    /// Begins, goes on with or ends the time that a frame may take; `isNew` if frames have been completed since the last call. On the loop.
+    package func noteUnfinishedFrame(_ isUnfinished: Bool, isNew: Bool) {
+        guard let limit = options.unfinishedFrameLimit, machine.receiving == .open else { return }
+        if !isUnfinished {
+            deadlines[.frame] = .never  // The timer finds out when it fires.
+        } else if isNew || deadlines[.frame] == .never {
+            deadlines[.frame] = loop.turnTime.advanced(by: limit)
+            rearm()
+        }
+    }
+
     /// A first frame has arrived. On the loop.
     package func noteFrames(_ count: Int) {
         if counters.framesIn == 0, count > 0 { deadlines[.firstFrame] = .never }

@@ -6,6 +6,8 @@ package protocol StreamOwner: AnyObject, Sendable {
     func streamHasInput()
     /// The peer's stream is over. What is left in the input is unfinished; an error says that it must not be.
     func streamInputEnded() -> SocketError?
+    /// What has arrived of a frame that isn't complete.
+    var unfinishedFrame: PendingFrame? { get }
     /// No more bytes will come, for `reason`. What the input holds is the owner's to keep or to drop.
     func streamReadingEnded(_ reason: CloseReason)
 }
@@ -96,6 +98,7 @@ package final class StreamCore: @unchecked Sendable {
         if actions.contains(.endReading), let reason = machine.reason {
             deadlines[.firstFrame] = .never
             deadlines[.idle] = .never
+            deadlines[.frame] = .never
             owner?.streamReadingEnded(reason)
         }
         if actions.contains(.refuseSends) { outbox.end(sendError, dropping: actions.contains(.dropOutbox)) }
@@ -153,10 +156,10 @@ package final class StreamCore: @unchecked Sendable {
 
 // Time limits: one timer for all of them, armed for the next.
 extension StreamCore: LoopTimerTarget {
-    enum Limit: Int, CaseIterable { case idle, firstFrame, write, halfOpen, linger }
+    enum Limit: Int, CaseIterable { case idle, firstFrame, frame, write, halfOpen, linger }
 
     struct Deadlines {
-        private var times = (LoopTime.never, LoopTime.never, LoopTime.never, LoopTime.never, LoopTime.never)
+        private var times = (LoopTime.never, LoopTime.never, LoopTime.never, LoopTime.never, LoopTime.never, LoopTime.never)
 
         subscript(limit: Limit) -> LoopTime {
             get {
@@ -166,6 +169,7 @@ extension StreamCore: LoopTimerTarget {
                 case .write: times.2
                 case .halfOpen: times.3
                 case .linger: times.4
+                case .frame: times.5
                 }
             }
             set {
@@ -175,11 +179,12 @@ extension StreamCore: LoopTimerTarget {
                 case .write: times.2 = newValue
                 case .halfOpen: times.3 = newValue
                 case .linger: times.4 = newValue
+                case .frame: times.5 = newValue
                 }
             }
         }
 
-        var first: LoopTime { min(times.0, times.1, min(times.2, times.3, times.4)) }
+        var first: LoopTime { min(min(times.0, times.1, times.2), min(times.3, times.4, times.5)) }
     }
 
     /// Arms the timer for the first deadline. A deadline that has moved away is found out when the timer fires.
@@ -222,6 +227,10 @@ extension StreamCore: LoopTimerTarget {
             }
         case .firstFrame:
             if counters.framesIn == 0, let limit = options.firstFrameLimit { end(SocketError(timedOut: .firstFrame, after: limit)) }
+        case .frame:
+            if let limit = options.unfinishedFrameLimit, let pending = owner?.unfinishedFrame {
+                end(SocketError(timedOut: .frame, after: limit, detail: pending.description, pending: pending))
+            }
         case .write:
             if let limit = options.writeLimit {
                 end(SocketError(timedOut: .write, after: limit, detail: "the peer takes nothing of \(outbox.waitingBytes) bytes"))

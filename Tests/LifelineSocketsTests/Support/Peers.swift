@@ -43,6 +43,7 @@ final class Stream: StreamOwner, @unchecked Sendable {
 
     func streamInputEnded() -> SocketError? { nil }
 
+    var unfinishedFrame: PendingFrame? { nil }
     func streamReadingEnded(_ reason: CloseReason) { news.put(.ended(reason)) }
 
     func send(_ text: String) { try? outbound.sendAtOnce(Bytes(text)) }
