@@ -60,7 +60,7 @@ let package = Package(
         .target(name: "CLifelineBench"),
         .executableTarget(
             name: "lifeline-bench",
-            dependencies: ["Lifeline", "CLifelineBench"],
+            dependencies: ["Lifeline", "LifelineCore", "CLifelineBench"],
             swiftSettings: settings),
 
         // The house's own check: which floor may import and call what.

@@ -41,7 +41,7 @@ enum Rules {
             imports: ["LifelineCore", "LifelineRuntime", "LifelineJSON", "LifelineSockets"],
             isUmbrella: true),
         Floor(3, "LifelineTool", imports: ["Lifeline", .cLibrary]),
-        Floor(3, "lifeline-bench", imports: ["Lifeline", "CLifelineBench", .cLibrary]),
+        Floor(3, "lifeline-bench", imports: ["Lifeline", "LifelineCore", "CLifelineBench", .cLibrary]),
         Floor(3, "FloorCheck", imports: ["Foundation"]),
 
         Floor(.plugins, "CheckFloors", imports: ["Foundation", "PackagePlugin"]),

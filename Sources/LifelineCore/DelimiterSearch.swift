@@ -1,12 +1,13 @@
 /// A search for a delimiter that goes on where it stopped and looks at each byte a bounded number of times, whatever the delimiter.
 ///
-/// Knuth, Morris and Pratt: what has been matched so far is all that must be remembered, so the bytes before may be dropped meanwhile.
-/// Where nothing is matched, `memchr` looks for the first byte.
+/// Knuth, Morris and Pratt is the whole of it: what has been matched so far is all that must be remembered, so the bytes before may be
+/// dropped meanwhile. Over long stretches ``DelimiterLeap`` is faster, as long as the text lets it be.
 @usableFromInline
 struct DelimiterSearch: Sendable {
     @usableFromInline let pattern: Bytes
     /// At `n`: how many of the first `n` bytes are still matched when the byte behind them doesn't fit.
     @usableFromInline let fallbacks: [Int]
+    private let leap: DelimiterLeap
 
     /// A search for `pattern`, which isn't empty.
     @usableFromInline
@@ -21,6 +22,7 @@ struct DelimiterSearch: Sendable {
         }
         self.pattern = pattern
         self.fallbacks = fallbacks
+        leap = DelimiterLeap(pattern)
     }
 
     /// Goes on at `position`, before which `matched` bytes of the delimiter stand.
@@ -28,21 +30,21 @@ struct DelimiterSearch: Sendable {
     /// - Returns: the position behind the delimiter, or nil with `position` at the end of `bytes`.
     @usableFromInline
     func advance(over bytes: UnsafeRawBufferPointer, position: inout Int, matched: inout Int) -> Int? {
-        guard let start = bytes.baseAddress else { return nil }
-        return pattern.withUnsafeBytes { pattern in
+        pattern.withUnsafeBytes { pattern in
+            var mayLeap = bytes.count - position >= DelimiterLeap.worthwhile
             while position < bytes.count {
-                let byte = bytes[position]
-                if matched == 0, byte != pattern[0] {
-                    guard let found = firstOffset(of: pattern[0], in: start + position, count: bytes.count - position) else {
-                        position = bytes.count
-                        return nil
+                if mayLeap, matched == 0 {
+                    mayLeap = false
+                    if leap.advance(over: bytes, pattern, position: &position) {
+                        position += pattern.count
+                        matched = pattern.count
+                        return position
                     }
-                    position += found
-                    matched = 1
-                } else {
-                    while matched > 0, pattern[matched] != byte { matched = fallbacks[matched] }
-                    if pattern[matched] == byte { matched += 1 }
+                    continue
                 }
+                let byte = bytes[position]
+                while matched > 0, pattern[matched] != byte { matched = fallbacks[matched] }
+                if pattern[matched] == byte { matched += 1 }
                 position += 1
                 if matched == pattern.count { return position }
             }

@@ -26,13 +26,23 @@ struct Program {
         #if DEBUG
             complain("warning: this is a debug build, its figures mean nothing; use swift run -c release")
         #endif
-        var comparison = Comparison(options: options)
         let report = options.json ? Report.json : Report.table
+        if options.codecs { return try compareCodecs(options, report) }
+        var comparison = Comparison(options: options)
         if !options.json { say(comparison.preface) }
         for scenario in options.scenarios {
             let results = comparison.run(scenario)
             if !results.isEmpty { say(report.text(of: results, in: scenario)) }
         }
         if comparison.failed { fail("some servers could not be measured") }
+    }
+
+    private static func compareCodecs(_ options: Options, _ report: Report) throws {
+        let comparison = CodecComparison(seconds: options.seconds, rounds: options.rounds)
+        func isAsked(_ name: String) -> Bool { options.codecName.map { name.contains($0) } ?? true }
+        let outcomes = try CodecCatalogue.cases().filter { isAsked($0.name) }.map { try comparison.run($0) }
+        if !outcomes.isEmpty { say(report.text(of: outcomes)) }
+        let searches = try comparison.searches().filter { isAsked($0.name) }
+        if !searches.isEmpty { say(report.text(of: searches, title: "searches for a delimiter at the end of 1 MiB")) }
     }
 }

@@ -74,4 +74,7 @@ pid_t llb_spawn(char *const arguments[], int core, unsigned limit, int *output);
 /// Seconds of processor time `process` has used, or -1.
 double llb_processor_seconds(pid_t process);
 
+/// Where `needle` begins in `haystack`, by `memchr` or `memmem`; -1 if nowhere.
+ssize_t llb_search(const void *haystack, size_t count, const void *needle, size_t needle_count);
+
 #endif
