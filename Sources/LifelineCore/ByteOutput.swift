@@ -92,6 +92,14 @@ public struct ByteOutput: ~Copyable {
         (start + place).storeBytes(of: order.convert(value), as: Value.self)
     }
 
+    /// Calls `body` with the last `length` bytes; nil if they don't stand in the block being written. For values computed over what an
+    /// encoder has just written. The pointer is valid during the call only.
+    @inlinable
+    func withLast<Result>(_ length: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
+        guard length >= 0, length <= used, let start else { return nil }
+        return body(UnsafeRawBufferPointer(start: start + (used &- length), count: length))
+    }
+
     /// All that was written, in one run.
     public consuming func finish() -> Bytes {
         if sealed.isEmpty {

@@ -20,19 +20,33 @@ extension LengthPrefixCodec {
     func header(in input: ByteInput) throws(SocketError) -> Header? {
         guard width != .varint else { return try varintHeader(in: input) }
         guard input.count >= headerCount else { return nil }
-        let place = input.start + offset
-        let number: UInt64 =
-            switch width {
-            case .one: UInt64(place.load(as: UInt8.self))
-            case .two: UInt64(order.convert(place.loadUnaligned(as: UInt16.self)))
-            case .four: UInt64(order.convert(place.loadUnaligned(as: UInt32.self)))
-            case .eight: order.convert(place.loadUnaligned(as: UInt64.self))
-            case .three, .varint: threeBytes(at: place)
-            }
-        // Within these bounds the sum can't overflow, and a negative one is above the limit when its sign is taken for a digit.
-        let payload = Int(truncatingIfNeeded: number) &+ bias
-        guard number <= 1 << 61, UInt(bitPattern: payload) <= UInt(bitPattern: max) else { throw refusal(number, bias: bias) }
+        let number = number(in: input)
+        let payload = payload(number, bias: bias)
+        guard isAcceptable(number, payload) else { throw refusal(number, bias: bias) }
         return Header(count: headerCount, payload: payload)
+    }
+
+    /// The number in a length field of fixed width. All of the header is there.
+    @inlinable
+    func number(in input: ByteInput) -> UInt64 {
+        let place = input.start + offset
+        return switch width {
+        case .one: UInt64(place.load(as: UInt8.self))
+        case .two: UInt64(order.convert(place.loadUnaligned(as: UInt16.self)))
+        case .four: UInt64(order.convert(place.loadUnaligned(as: UInt32.self)))
+        case .eight: order.convert(place.loadUnaligned(as: UInt64.self))
+        case .three, .varint: threeBytes(at: place)
+        }
+    }
+
+    /// The bytes of payload that a number stands for, if it is acceptable.
+    @inlinable
+    func payload(_ number: UInt64, bias: Int) -> Int { Int(truncatingIfNeeded: number) &+ bias }
+
+    /// Within these bounds the sum can't overflow, and a negative one is above the limit when its sign is taken for a digit.
+    @inlinable
+    func isAcceptable(_ number: UInt64, _ payload: Int) -> Bool {
+        number <= 1 << 61 && UInt(bitPattern: payload) <= UInt(bitPattern: max)
     }
 
     @usableFromInline
@@ -43,25 +57,46 @@ extension LengthPrefixCodec {
         return order == .big ? first << 16 | middle | last : last << 16 | middle | first
     }
 
+    /// What a varint at the front says.
     @usableFromInline
-    func varintHeader(in input: ByteInput) throws(SocketError) -> Header? {
+    enum Varint {
+        case header(Header)
+        case incomplete
+        /// A number that isn't acceptable with what is added to it.
+        case refused(UInt64, bias: Int)
+        case overlong
+    }
+
+    @usableFromInline
+    func varint(in input: ByteInput) -> Varint {
         var number: UInt64 = 0
         for place in 0..<10 {
-            guard offset + place < input.count else { return nil }
+            guard offset + place < input.count else { return .incomplete }
             let byte = input[offset + place]
             if place == 9, byte > 1 { break }
             number |= UInt64(byte & 0x7F) << UInt64(7 * place)
             let size = place + 1
             let bias = bias - varintWeight * size
             if byte < 0x80 {
-                let payload = Int(truncatingIfNeeded: number) &+ bias
-                guard number <= 1 << 61, UInt(bitPattern: payload) <= UInt(bitPattern: max) else { throw refusal(number, bias: bias) }
-                return offset + size + layout.trailing <= input.count ? Header(count: headerCount + size, payload: payload) : nil
+                let payload = payload(number, bias: bias)
+                guard isAcceptable(number, payload) else { return .refused(number, bias: bias) }
+                guard offset + size + layout.trailing <= input.count else { return .incomplete }
+                return .header(Header(count: headerCount + size, payload: payload))
             }
             // More digits only add to the number, at most nine bytes to what it counts: no need to wait for the rest of it.
-            if number > 1 << 61 || Int(number) + bias - 10 > max { throw refusal(number, bias: bias) }
+            if number > 1 << 61 || Int(number) + bias - 10 > max { return .refused(number, bias: bias) }
         }
-        throw SocketError(.protocolViolation, "a length of more than 64 bits")
+        return .overlong
+    }
+
+    @usableFromInline
+    func varintHeader(in input: ByteInput) throws(SocketError) -> Header? {
+        switch varint(in: input) {
+        case .header(let header): return header
+        case .incomplete: return nil
+        case .refused(let number, let bias): throw refusal(number, bias: bias)
+        case .overlong: throw SocketError(.protocolViolation, "a length of more than 64 bits")
+        }
     }
 
     /// The error for a length that isn't accepted.
@@ -73,5 +108,27 @@ extension LengthPrefixCodec {
             return SocketError(.protocolViolation, "a length of \(number), which has to be at least \(-bias)")
         }
         return SocketError(frameOf: payload, exceeds: max)
+    }
+}
+
+extension LengthPrefixCodec: HeaderedCodec {
+    /// A frame can begin with a length within the limit. That is little to tell one from garbage by, unless the field is wide and the
+    /// limit low.
+    @inlinable
+    public func frameStart(in input: ByteInput) -> FrameStart {
+        guard width != .varint else { return varintStart(in: input) }
+        guard input.count >= headerCount else { return .incomplete }
+        let number = number(in: input)
+        let payload = payload(number, bias: bias)
+        return isAcceptable(number, payload) ? .frame(byteCount: headerCount &+ payload) : .impossible
+    }
+
+    @usableFromInline
+    func varintStart(in input: ByteInput) -> FrameStart {
+        switch varint(in: input) {
+        case .header(let header): .frame(byteCount: header.count + header.payload)
+        case .incomplete: .incomplete
+        case .refused, .overlong: .impossible
+        }
     }
 }
