@@ -27,7 +27,7 @@ struct CodecPresetTests {
                     verifier.limit = .init(
                         70, larger: codec(1000), overlong: overlong == .fail ? .fails : .isDropped, headroom: 3, message: Self.text)
                     verifier.unsendable = ["1" + String(sending.bytes) + "2"]
-                    verifier.rounds = 20
+                    verifier.rounds = 10
                     try verifier.run()
                 }
             }
@@ -47,7 +47,7 @@ struct CodecPresetTests {
                 verifier.rest = unterminated == .fail ? .isTruncated : .isFrame
                 verifier.limit = .init(
                     70, larger: codec(1000), overlong: overlong == .fail ? .fails : .isDropped, headroom: 32, message: Self.body)
-                verifier.rounds = 20
+                verifier.rounds = 10
                 try verifier.run()
             }
         }

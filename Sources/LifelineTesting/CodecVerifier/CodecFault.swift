@@ -54,11 +54,10 @@ extension CodecFault: CustomStringConvertible {
             "  seen:     \(seen)",
             "  found in: \(origin)",
         ]
-        if !reads.isEmpty {
+        if ends || !reads.isEmpty {
             let count = reads.reduce(0) { $0 + $1.count }
-            lines.append(
-                "  input:    \(count) \(count == 1 ? "byte" : "bytes") in \(reads.count) \(reads.count == 1 ? "read" : "reads")\(ends ? ", then the end" : "")"
-            )
+            let size = "\(count) \(count == 1 ? "byte" : "bytes") in \(reads.count) \(reads.count == 1 ? "read" : "reads")"
+            lines.append("  input:    \(size)\(ends ? ", then the end" : "")")
             lines += HexDump.lines(of: reads).map { "    \($0)" }
             lines.append("  to paste: \(HexDump.literal(of: reads))")
         }

@@ -31,7 +31,7 @@ extension CodecVerifier {
         }
         for stream in [CutStream(bytes: bytes), inSmallReads(bytes)] {
             let decoding = decode(stream)
-            if let breach = decoding.breach { throw fault(breach, in: stream, origin: origin) }
+            if let breach = decoding.breach { try fail(breach, in: stream, origin: origin) }
             if decoding.error != nil || !agree([message], decoding.frames) {
                 throw fault(Breach(rule: .limit, expected: list([message]), seen: words(decoding)), in: stream, origin: origin)
             }
@@ -63,7 +63,7 @@ extension CodecVerifier {
                         seen: "it came after \(decoding.errorArrival) bytes"),
                     in: CutStream(bytes: Array(bytes[..<min(latest, bytes.count)]), ends: false), origin: origin)
             }
-            if let breach = decoding.breach { throw fault(breach, in: stream, origin: origin) }
+            if let breach = decoding.breach { try fail(breach, in: stream, origin: origin) }
         }
     }
 
@@ -80,7 +80,7 @@ extension CodecVerifier {
         let bytes = try bytes(beyond: limit, size, origin) + after
         for stream in [CutStream(bytes: bytes), inSmallReads(bytes)] {
             let decoding = decode(stream)
-            if let breach = decoding.breach { throw fault(breach, in: stream, origin: origin) }
+            if let breach = decoding.breach { try fail(breach, in: stream, origin: origin) }
             if decoding.error != nil || !agree([next], decoding.frames) || decoding.findings.count != 1 {
                 throw fault(
                     Breach(rule: .limit, expected: "one finding and \(list([next]))", seen: words(decoding)), in: stream, origin: origin)
@@ -90,6 +90,7 @@ extension CodecVerifier {
 
     /// Whether the decoder knows a frame's size before its body is there.
     private func announces(_ limit: Limit) -> Bool {
+        if let isAnnounced = limit.isAnnounced { return isAnnounced }
         guard limit.size > 1, let bytes = try? encode([limit.message(limit.size)], asPeer: true).bytes else { return false }
         let header = CutStream(bytes: Array(bytes.prefix(max(1, bytes.count - limit.size))), ends: false)
         return decode(header).pending?.expected.map { $0 >= limit.size } ?? false
@@ -99,15 +100,19 @@ extension CodecVerifier {
     func bytes(beyond limit: Limit, _ size: Int, _ origin: String) throws(CodecFault) -> [UInt8] {
         do {
             guard wire == nil, let larger = limit.larger else { return try encode([limit.message(size)], asPeer: true).bytes }
-            var encoder = larger.makeEncoder()
-            var output = ByteOutput()
-            try encoder.encode(larger.frame(for: limit.message(size)), into: &output)
-            return Array(output.finish())
+            return try self.bytes(of: limit.message(size), by: larger)
         } catch {
             throw CodecFault(
                 rule: .limit, codec: "\(C.self)", reads: [], ends: false, expected: "bytes from the codec with the larger limit",
                 seen: "\(error)", origin: origin)
         }
+    }
+
+    func bytes(of message: C.Outgoing, by codec: C) throws -> [UInt8] {
+        var encoder = codec.makeEncoder()
+        var output = ByteOutput()
+        try encoder.encode(codec.frame(for: message), into: &output)
+        return Array(output.finish())
     }
 
     /// Byte by byte, or in some thousand reads if that is too many.

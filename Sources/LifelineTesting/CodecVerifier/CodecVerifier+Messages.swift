@@ -13,9 +13,7 @@ extension CodecVerifier {
             }
             try checkArrival(of: sent, encoded, origin: words(places))
             let cuts = cutPlaces(encoded)
-            let whole = CutStream(bytes: encoded.bytes)
-            for cut in cuts { try check(CutStream(bytes: whole.bytes, cuts: [cut]), origin: "\(words(places)), cut in two") }
-            try check(.byteByByte(whole.bytes), origin: "\(words(places)), byte by byte")
+            try check(encoded.bytes, cuts: cuts.map { [$0] } + [CutStream.byteByByte(encoded.bytes).cuts], origin: words(places))
             for length in [0] + cuts { try checkTruncation(encoded, at: length, sent, origin: words(places)) }
         }
     }
@@ -46,24 +44,24 @@ extension CodecVerifier {
 
     /// All messages arrive, each with its last byte, and nothing else happens.
     private func checkArrival(of sent: [C.Outgoing], _ encoded: Encoded, origin: String) throws(CodecFault) {
-        for stream in [CutStream(bytes: encoded.bytes), .byteByByte(encoded.bytes)] {
-            let decoding = decode(stream)
-            if let breach = decoding.breach { throw fault(breach, in: stream, origin: origin) }
-            let wanted = "\(list(sent)), then a clean end"
-            if decoding.error != nil || !agree(sent, decoding.frames) || !decoding.findings.isEmpty {
-                throw fault(Breach(rule: .roundTrip, expected: wanted, seen: words(decoding)), in: stream, origin: origin)
-            }
-            if let pending = decoding.pending {
-                let breach = Breach(rule: .pending, expected: "nothing pending behind a whole frame", seen: "\(pending)")
-                throw fault(breach, in: stream, origin: origin)
-            }
-            guard rest != .isStream, stream.cuts.count + 1 == stream.bytes.count else { continue }
-            for (frame, (arrival, end)) in zip(decoding.arrivals, encoded.ends).enumerated() where arrival > end {
-                let breach = Breach(
-                    rule: .roundTrip, expected: "frame \(frame + 1) when its last byte, the \(end)th, has arrived",
-                    seen: arrival > stream.bytes.count ? "it came only with the end of the stream" : "it came with the \(arrival)th")
-                throw fault(breach, in: stream, origin: origin)
-            }
+        let stream = CutStream(bytes: encoded.bytes)
+        let decoding = decode(stream)
+        if let breach = decoding.breach { try fail(breach, in: stream, origin: origin) }
+        if decoding.error != nil || !agree(sent, decoding.frames) || !decoding.findings.isEmpty {
+            let breach = Breach(rule: .roundTrip, expected: "\(list(sent)), then a clean end", seen: words(decoding))
+            throw fault(breach, in: stream, origin: origin)
+        }
+        if rest == .isStream { return }
+        let single = CutStream.byteByByte(encoded.bytes)
+        for (frame, (arrival, end)) in zip(decode(single).arrivals, encoded.ends).enumerated() where arrival > end {
+            let breach = Breach(
+                rule: .roundTrip, expected: "frame \(frame + 1) when its last byte has arrived, the \(end)th",
+                seen: arrival > single.bytes.count ? "it came only with the end of the stream" : "it came with the \(arrival)th")
+            throw fault(breach, in: single, origin: origin)
+        }
+        if let pending = decoding.pending {
+            let breach = Breach(rule: .pending, expected: "nothing pending behind a whole frame", seen: "\(pending)")
+            throw fault(breach, in: stream, origin: origin)
         }
     }
 
@@ -76,32 +74,32 @@ extension CodecVerifier {
         let whole = encoded.ends.prefix { $0 <= length }.count
         let start = whole == 0 ? 0 : encoded.ends[whole - 1]
         let isInside = length > start
-        if let breach = decoding.breach { throw fault(breach, in: stream, origin: origin) }
+        if let breach = decoding.breach { try fail(breach, in: stream, origin: origin) }
         let before = list(Array(sent[..<whole]))
-        func fail(_ rule: CodecFault.Rule, _ expected: String, _ seen: String? = nil) throws(CodecFault) {
+        func refuse(_ rule: CodecFault.Rule, _ expected: String, _ seen: String? = nil) throws(CodecFault) {
             throw fault(Breach(rule: rule, expected: expected, seen: seen ?? words(decoding)), in: stream, origin: origin)
         }
-        guard agree(Array(sent[..<whole]), Array(decoding.frames.prefix(whole))) else { return try fail(.truncation, before) }
+        guard agree(Array(sent[..<whole]), Array(decoding.frames.prefix(whole))) else { return try refuse(.truncation, before) }
         if !isInside {
             let isClean = decoding.frames.count == whole && decoding.error == nil
-            return isClean ? () : try fail(.truncation, "\(before), then a clean end")
+            return isClean ? () : try refuse(.truncation, "\(before), then a clean end")
         }
         guard let pending = decoding.pending else {
             // A decoder that gave up early has no end to report.
             if decoding.error != nil, decoding.errorArrival <= length {
-                try fail(.truncation, "\(before), then waiting for the rest of the next one")
+                try refuse(.truncation, "\(before), then waiting for the rest of the next one")
             }
-            return try fail(
+            return try refuse(
                 rest == .isTruncated && decoding.error == nil ? .truncation : .pending,
                 "\(before), then an unfinished frame with \(length - start) bytes")
         }
         if pending.received > length - start {
-            try fail(.pending, "at most \(length - start) bytes of an unfinished frame", "\(pending)")
+            try refuse(.pending, "at most \(length - start) bytes of an unfinished frame", "\(pending)")
         }
         if rest == .isFrame {
-            if decoding.frames.count > whole + 1 { try fail(.truncation, "\(before), then at most one frame that is the rest") }
+            if decoding.frames.count > whole + 1 { try refuse(.truncation, "\(before), then at most one frame that is the rest") }
         } else if decoding.frames.count > whole || decoding.error?.code != .truncated {
-            try fail(.truncation, "\(before), then the error “\(SocketError.Code.truncated)”")
+            try refuse(.truncation, "\(before), then the error “\(SocketError.Code.truncated)”")
         }
     }
 

@@ -9,11 +9,11 @@ extension CodecVerifier {
     func checkRescan() throws(CodecFault) {
         guard rest != .isStream, wire == nil, let limit else { return }
         let subject = limit.larger ?? codec
-        let size = limit.larger == nil ? limit.size : min(4 * limit.size, 16 * 1024)
+        // As much as the codec can send, up to some thousand bytes.
+        let sizes = limit.larger == nil ? [limit.size] : [64, 16, 4].map { min($0 * limit.size, 16 * 1024) }
+        let made = sizes.lazy.compactMap { size in (try? bytes(of: limit.message(size), by: subject)).map { (size, $0) } }.first
+        guard let (size, bytes) = made else { return }
         let origin = "an unfinished message of \(size)"
-        guard let bytes = try? limit.larger == nil ? encode([limit.message(size)]).bytes : bytes(beyond: limit, size, origin) else {
-            return
-        }
         let overhead = max(0, bytes.count - size)
         let fed = bytes.count - overhead - 1
         let middle = overhead + near..<max(overhead + near, fed - near)

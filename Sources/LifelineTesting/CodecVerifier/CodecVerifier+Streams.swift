@@ -14,21 +14,35 @@ extension CodecVerifier {
         DecoderFeed.run(codec.makeDecoder(), stream, hold: hold)
     }
 
-    /// Checks the rules that don't ask what the bytes mean.
-    func check(_ stream: CutStream, origin: @autoclosure () -> String) throws(CodecFault) {
-        guard let found = breach(of: stream) else { return }
-        let smallest = Shrinker.smallest(stream) { breach(of: $0)?.rule == found.rule }
-        throw fault(breach(of: smallest) ?? found, in: smallest, origin: origin())
+    /// Checks the rules that don't ask what the bytes mean, for one stream and several ways of cutting it.
+    func check(_ bytes: [UInt8], cuts ways: [[Int]], origin: @autoclosure () -> String) throws(CodecFault) {
+        let stream = CutStream(bytes: bytes)
+        let whole = decode(stream)
+        if let breach = breach(ofWhole: whole) { try fail(breach, in: stream, origin: origin()) }
+        for cuts in ways where !cuts.isEmpty {
+            let cut = CutStream(bytes: bytes, cuts: cuts)
+            if let breach = breach(of: cut, whole: whole) { try fail(breach, in: cut, origin: origin()) }
+        }
     }
 
-    func breach(of stream: CutStream) -> Breach? {
-        let whole = decode(stream.whole)
-        if let breach = whole.breach { return breach }
-        if !stream.cuts.isEmpty {
-            let cut = decode(stream)
-            if let breach = cut.breach ?? difference(whole, cut) { return breach }
+    /// Throws the smallest stream found that breaks the same rule.
+    func fail(_ found: Breach, in stream: CutStream, origin: String) throws(CodecFault) {
+        func breach(of stream: CutStream) -> Breach? {
+            let whole = decode(stream.whole)
+            return self.breach(ofWhole: whole) ?? (stream.cuts.isEmpty ? nil : self.breach(of: stream, whole: whole))
         }
-        return wire == nil && C.Encoder.isStateless ? sendingAgain(whole.frames) : nil
+        let smallest = Shrinker.smallest(stream) { breach(of: $0)?.rule == found.rule }
+        throw fault(breach(of: smallest) ?? found, in: smallest, origin: origin)
+    }
+
+    private func breach(ofWhole whole: Decoding<Frame>) -> Breach? {
+        // What a codec with a state sends depends on more than the message.
+        whole.breach ?? (wire == nil && C.Encoder.isStateless ? sendingAgain(whole.frames) : nil)
+    }
+
+    private func breach(of stream: CutStream, whole: Decoding<Frame>) -> Breach? {
+        let cut = decode(stream)
+        return cut.breach ?? difference(whole, cut)
     }
 
     /// What the same bytes made when they came whole and when they came cut.

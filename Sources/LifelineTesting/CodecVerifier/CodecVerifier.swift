@@ -41,6 +41,7 @@ public struct CodecVerifier<C: Codec> {
         public let overlong: Overlong
         /// What an unfinished frame may hold beside `size` bytes, such as a header.
         public let headroom: Int
+        let isAnnounced: Bool?
         let larger: C?
         let message: (Int) -> C.Outgoing
 
@@ -49,14 +50,18 @@ public struct CodecVerifier<C: Codec> {
         ///   - larger: the same codec with a limit of at least four times as much, to make what must be refused; nil, and that isn't
         ///     checked on receipt, if there can't be one.
         ///   - overlong: what happens with a received message above the limit.
+        ///   - isAnnounced: whether a header tells the size of what follows, so that a frame above the limit has to be refused before its
+        ///     body comes; if nil, when what is pending says how many bytes are expected.
         ///   - headroom: what an unfinished frame may hold beside `size` bytes, such as a header; 64 bytes by default.
         ///   - message: makes a message of which the codec counts so many bytes.
         public init(
-            _ size: Int, larger: C?, overlong: Overlong = .fails, headroom: Int = 64, message: @escaping (Int) -> C.Outgoing
+            _ size: Int, larger: C?, overlong: Overlong = .fails, isAnnounced: Bool? = nil, headroom: Int = 64,
+            message: @escaping (Int) -> C.Outgoing
         ) {
             self.size = Swift.max(0, size)
             self.overlong = overlong
             self.headroom = Swift.max(0, headroom)
+            self.isAnnounced = isAnnounced
             self.larger = larger
             self.message = message
         }
@@ -112,7 +117,7 @@ public struct CodecVerifier<C: Codec> {
     /// - Throws: ``CodecFault``, with the smallest input found.
     public func check(stream: [UInt8], cuts: [Int]) throws(CodecFault) {
         let inside = Set(cuts.filter { $0 > 0 && $0 < stream.count }).sorted()
-        try check(CutStream(bytes: stream, cuts: inside), origin: "a given stream")
+        try check(stream, cuts: [inside], origin: "a given stream")
     }
 }
 
