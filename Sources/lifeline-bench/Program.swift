@@ -43,6 +43,8 @@ struct Program {
         let outcomes = try CodecCatalogue.cases().filter { isAsked($0.name) }.map { try comparison.run($0) }
         if !outcomes.isEmpty { say(report.text(of: outcomes)) }
         let searches = try comparison.searches().filter { isAsked($0.name) }
+        let ways = try comparison.resynchronisations().filter { isAsked($0.name) }
         if !searches.isEmpty { say(report.text(of: searches, title: "searches for a delimiter at the end of 1 MiB")) }
+        if !ways.isEmpty { say(report.text(of: ways, title: "the way to a packet behind 1 MiB of garbage")) }
     }
 }

@@ -33,6 +33,26 @@ extension CodecComparison {
         return outcomes
     }
 
+    /// One good packet behind 1 MiB of garbage of several kinds; the last is made to cost the most.
+    func resynchronisations() throws -> [SearchOutcome] {
+        let mark: [UInt8] = [1, 0, 0, 0, 0xFF, 0xFF, 0, 0]
+        let kinds: [(String, [UInt8])] = [
+            ("random bytes", Self.text(of: Array(0...255))), ("zeros", [UInt8](repeating: 0, count: Self.size)),
+            ("versions that are right", (0..<Self.size).map { mark[$0 % 8] }),
+            ("headers with wrong lengths", (0..<Self.size).map { $0 % 16 == 0 ? 1 : $0 % 16 < 12 ? 0 : 0xFF }),
+        ]
+        return try kinds.map { name, garbage in
+            let codec: Resynchronizing<HeaderCodec<TypeHeader>> = .typeHeader(budget: 2 * Self.size)
+            var encoder = codec
+            var output = ByteOutput()
+            garbage.withUnsafeBytes { output.append($0) }
+            try encoder.encode(Packet(header: TypeHeader(mainType: 1), body: Bytes("found")), into: &output)
+            let stream = output.finish()
+            let seconds = try median { try Self.find(codec, in: stream) }
+            return SearchOutcome(name: name, milliseconds: seconds * 1e3, ratio: nil)
+        }
+    }
+
     func median(_ pass: () throws -> Int) rethrows -> Double {
         try (0..<rounds).map { _ in try time(pass) }.sorted()[rounds / 2]
     }
