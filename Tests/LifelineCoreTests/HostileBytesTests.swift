@@ -81,7 +81,7 @@ struct HostileBytesTests {
         attack(.raw, seed: seed)
     }
 
-    @Test("into headers, texts and types", arguments: 0..<20 as Range<UInt64>)
+    @Test("into headers, texts and types", arguments: 0..<5 as Range<UInt64>)
     func headers(seed: UInt64) {
         attack(HeaderCodec(PackedHeader.self, max: Self.limit), seed: seed)
         attack(HeaderCodec(PackedHeader.self, max: Self.limit, check: .xor(from: 2)), seed: seed)
@@ -96,7 +96,7 @@ struct HostileBytesTests {
         attack(.fixedSize(Self.limit), seed: seed)
     }
 
-    @Test("into searches for the next frame", arguments: 0..<20 as Range<UInt64>)
+    @Test("into searches for the next frame", arguments: 0..<5 as Range<UInt64>)
     func searches(seed: UInt64) {
         for budget in [0, 100, 1 << 20] {
             for rule in [RejectedFrameRule.searchInside, .skipWhole] {
