@@ -3,7 +3,8 @@
 /// It is computed over the header and the body, less the first bytes if it leaves some out, and isn't part of the body.
 ///
 /// ```swift
-/// let check = FrameCheck(UInt32.self, .little, from: 2) { value, bytes in crc32(value, bytes) }
+/// // The sum of all bytes behind the first two.
+/// let check = FrameCheck(.two, .little, from: 2) { sum, bytes in bytes.reduce(sum) { $0 &+ UInt32($1) } }
 /// ```
 public struct FrameCheck: Sendable {
     /// The integers that a check value can be.

@@ -24,13 +24,14 @@ public struct HeaderCodec<Header: FixedHeader>: FrameCodec {
     /// The bytes behind the body.
     @usableFromInline let trailer: Int
 
-    /// A codec for a type of header.
+    /// A codec for a type of header. A type whose headers have no bytes is a fault of the program.
     ///
     /// - Parameters:
     ///   - max: the most bytes of a received body; 1 MiB by default. A negative number is taken as 0.
     ///   - maxOutgoing: the same for a sent body; the same as `max` if nil.
     ///   - check: the check value behind the body; none by default.
     public init(_: Header.Type = Header.self, max: Int = defaultMax, maxOutgoing: Int? = nil, check: FrameCheck? = nil) {
+        precondition(Header.byteCount > 0, "a header has at least one byte")  // Frames of no bytes would have no end.
         self.max = Swift.max(0, Swift.min(max, 1 << 60))
         self.maxOutgoing = Swift.max(0, Swift.min(maxOutgoing ?? max, 1 << 60))
         self.check = check

@@ -1,5 +1,4 @@
 /// What the bytes at one place of a stream can be.
-@frozen
 public enum FrameStart: Sendable, Hashable {
     /// A frame can begin here. If it does it has so many bytes, header and all.
     case frame(byteCount: Int)

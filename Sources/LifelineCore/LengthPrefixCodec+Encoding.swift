@@ -65,7 +65,8 @@ extension LengthPrefixCodec {
     }
 
     /// The number that says that `payload` bytes follow.
-    private func number(for payload: Int) throws(SocketError) -> UInt64 {
+    @usableFromInline
+    func number(for payload: Int) throws(SocketError) -> UInt64 {
         guard payload <= mostOutgoing else { throw SocketError(frameOf: payload, exceeds: mostOutgoing) }
         var number = payload - bias
         if varintWeight > 0 {

@@ -146,4 +146,13 @@ extension Codec where Self == LengthPrefixCodec {
     ) -> LengthPrefixCodec {
         LengthPrefixCodec(layout: layout, max: max, maxOutgoing: maxOutgoing)
     }
+
+    /// Payloads behind a varint that counts their bytes: LEB128, as protocol buffers delimit messages; see ``LengthLayout/Width/varint``.
+    ///
+    /// - Parameters:
+    ///   - max: the most bytes of a received payload; 1 MiB by default.
+    ///   - maxOutgoing: the same for a sent payload; the same as `max` if nil.
+    public static func varintPrefixed(max: Int = LengthPrefixCodec.defaultMax, maxOutgoing: Int? = nil) -> LengthPrefixCodec {
+        LengthPrefixCodec(layout: LengthLayout(width: .varint), max: max, maxOutgoing: maxOutgoing)
+    }
 }

@@ -80,4 +80,37 @@ struct HostileBytesTests {
     func raw(seed: UInt64) {
         attack(.raw, seed: seed)
     }
+
+    @Test("into headers, texts and types", arguments: 0..<5 as Range<UInt64>)
+    func headers(seed: UInt64) {
+        attack(HeaderCodec(PackedHeader.self, max: Self.limit), seed: seed)
+        attack(HeaderCodec(PackedHeader.self, max: Self.limit, check: .xor(from: 2)), seed: seed)
+        for order in [Endianness.big, .little] {
+            for counts in RequestHeaderCodec.Counts.allCases { attack(.requestHeader(order, counts: counts, max: Self.limit), seed: seed) }
+            for width in LengthLayout.Width.allCases {
+                attack(.prefixedString(length: width, order, max: Self.limit, invalidText: .replace), seed: seed)
+                attack(.tlv(type: UInt16.self, length: width, order, counts: .wholeFrame, max: Self.limit), seed: seed)
+            }
+        }
+        attack(.netstring(max: Self.limit), seed: seed)
+        attack(.fixedSize(Self.limit), seed: seed)
+    }
+
+    @Test("into searches for the next frame", arguments: 0..<5 as Range<UInt64>)
+    func searches(seed: UInt64) {
+        for budget in [0, 100, 1 << 20] {
+            for rule in [RejectedFrameRule.searchInside, .skipWhole] {
+                attack(
+                    HeaderCodec(PackedHeader.self, max: Self.limit, check: .xor(from: 2)).resynchronizing(budget: budget, rejected: rule),
+                    seed: seed)
+            }
+            attack(.typeHeader(max: Self.limit, budget: budget), seed: seed)
+            attack(RequestHeaderCodec(max: Self.limit).resynchronizing(budget: budget), seed: seed)
+            attack(TLVCodec(type: UInt8.self, max: Self.limit).resynchronizing(budget: budget), seed: seed)
+            for width in LengthLayout.Width.allCases {
+                let layout = LengthLayout(width: width, trailing: 1, counts: .wholeFrame, adjustment: 3)
+                attack(LengthPrefixCodec(layout: layout, max: Self.limit).resynchronizing(budget: budget), seed: seed)
+            }
+        }
+    }
 }

@@ -232,6 +232,16 @@ struct LengthPrefixCodecTests {
         #expect(feedEveryWay(itself, [1]).frames == [Bytes()])
     }
 
+    @Test("a varint before each payload, as protocol buffers delimit messages")
+    func varintPrefixed() throws {
+        let codec = LengthPrefixCodec.varintPrefixed(max: 300)
+        let long = Bytes(repeatElement(1, count: 300))
+        #expect(try encode(codec, Bytes("hi"), long).prefix(5) == [2, 0x68, 0x69, 0xAC, 2])
+        #expect(feedEveryWay(codec, try encode(codec, Bytes("hi"), long)).frames == [Bytes("hi"), long])
+        #expect(feedEveryWay(codec, [0xAD, 2], ends: false).error?.code == .frameTooLarge)
+        #expect(refusal(codec, Bytes(repeatElement(1, count: 301))) == .frameTooLarge)
+    }
+
     @Test("every layout brings back what it sent")
     func everyLayout() throws {
         let frames = [Bytes("a"), Bytes(), Bytes(repeatElement(3, count: 200))]
