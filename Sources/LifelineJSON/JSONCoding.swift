@@ -13,7 +13,7 @@ import LifelineCore
 ///
 /// - Text is sent compact, in UTF-8, with its names in order.
 /// - Text is accepted in UTF-8, without a NUL byte, with values that stand in each other up to ``maxDepth``. It is looked through before
-///   the decoder gets it, which goes deep enough to overflow a thread's stack.
+///   the decoder gets it, which goes deep enough to overflow a thread's stack and ends the process over some texts that go deeper.
 /// - JSON5 is never accepted, whatever the decoder's settings: Foundation's reader of it ends the process over some bad texts.
 /// - Of two values of one name in an object the decoder takes the first.
 ///
@@ -51,8 +51,7 @@ public struct JSONCoding: Sendable {
             throw SocketError(.invalidBody, "a body of \(text.count) bytes isn't the JSON text of a \(Body.self): \(fault)")
         }
         do {
-            // The space keeps the decoder from looking for the place of a fault behind the text's end.
-            return try decoder.decode(Body.self, from: text.withUnsafeBytes { Data($0) } + [0x20])
+            return try decoder.decode(Body.self, from: text.withUnsafeBytes { Data($0) })
         } catch {
             let words = JSONText.words(for: error)
             throw SocketError(
