@@ -1,5 +1,11 @@
-public import FoundationEssentials
 import LifelineCore
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    // On Darwin all of it is one module.
+    public import Foundation
+#endif
 
 /// How values become JSON text and come back: the settings of Foundation's coders, and the bounds for what a peer sends.
 ///

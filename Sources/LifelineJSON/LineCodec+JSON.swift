@@ -34,7 +34,8 @@ extension LineCodec {
 }
 
 extension Codec {
-    /// Lines of JSON: each is the text of a `Body`. A bad one ends the connection; see ``LineCodec/json(of:coding:)``.
+    /// Lines of JSON: each is the text of a `Body`. A bad one ends the connection; see ``LineCodec/json(of:coding:)``,
+    /// which also has the other rules for lines.
     ///
     /// - Parameters:
     ///   - type: the type of the values.
@@ -50,7 +51,8 @@ extension Codec {
         DelimiterCodec(accepting: accepting, sending: sending, max: max, maxOutgoing: maxOutgoing).json(of: type, coding: coding)
     }
 
-    /// Lines of JSON: each is the text of a `Body`. A bad one is reported in its place; see ``LineCodec/json(resultOf:coding:)``.
+    /// Lines of JSON: each is the text of a `Body`. A bad one is reported in its place; see
+    /// ``LineCodec/json(resultOf:coding:)``, which also has the other rules for lines.
     ///
     /// - Parameters:
     ///   - type: the type of the values.
