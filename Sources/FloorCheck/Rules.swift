@@ -14,7 +14,7 @@ enum Rules {
             never: [.clocks, .randomness, .systemCalls, .blocking]),
         Floor(
             1, "LifelineJSON",
-            imports: ["LifelineCore", "FoundationEssentials"],
+            imports: ["LifelineCore", "FoundationEssentials", Allowed("Foundation", onlyIn: "JSONCoding.swift")],
             never: [.clocks, .randomness, .locks, .inputOutput, .systemCalls, .blocking]),
 
         // Floor 2: the system, the network that never existed, and networks over another.

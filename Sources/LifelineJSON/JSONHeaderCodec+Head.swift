@@ -125,15 +125,21 @@ extension JSONHeaderCodec.Head {
 
     /// Appends such a header, with a string of digits.
     static func appendCanonical(size: Int, to output: inout ByteOutput) {
-        output.append(opening, .big)
-        output.append(0x22)
-        var power = 1
-        while size / power >= 10 { power *= 10 }
-        while power > 0 {
-            output.append(0x30 + UInt8(size / power % 10))
-            power /= 10
+        // From behind: 8 bytes, a quote, at most 19 digits and 4 bytes.
+        withUnsafeTemporaryAllocation(byteCount: 32, alignment: 1) { bytes in
+            var place = 28
+            bytes.storeBytes(of: closing.bigEndian, toByteOffset: place, as: UInt32.self)
+            var rest = size
+            repeat {
+                place -= 1
+                bytes[place] = 0x30 + UInt8(rest % 10)
+                rest /= 10
+            } while rest > 0
+            place -= 9
+            bytes.storeBytes(of: opening.bigEndian, toByteOffset: place, as: UInt64.self)
+            bytes[place + 8] = 0x22
+            output.append(UnsafeRawBufferPointer(rebasing: bytes[place...]))
         }
-        output.append(closing, .big)
     }
 
     /// `{"size":`

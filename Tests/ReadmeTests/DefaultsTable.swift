@@ -17,6 +17,7 @@ struct DefaultsTable {
         let connection = ConnectionOptions()
         let server = ServerOptions()
         let length = LengthPrefixCodec()
+        let header = JSONHeaderCodec()
         let lines = LineCodec()
         return [
             row("`connect`", "`within:`, the time for everything, name look-up included", "10 s"),
@@ -39,6 +40,9 @@ struct DefaultsTable {
             row("`.lines`, `DelimiterCodec`", "`max` and `maxOutgoing`, without the terminator", size(lines.lines.max)),
             row("", "`overlong`, `unterminated`, `invalidText`", "\(lines.lines.overlong)"),
             row("`LengthPrefixCodec`", "`max` and `maxOutgoing`, without the header", size(length.max)),
+            row("`JSONHeaderCodec`", "`max` and `maxOutgoing`, without the header", size(header.max)),
+            row("", "`maxHeader`, without the CR LF", size(header.maxHeader)),
+            row("`JSONCoding`", "`maxDepth`, received values in each other", "\(JSONCoding.standard.maxDepth)"),
         ]
     }
 

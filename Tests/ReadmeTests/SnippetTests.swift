@@ -61,4 +61,41 @@ struct SnippetTests {
         }
         #expect(arrived == readings)
     }
+
+    @Test(arguments: 1...10) func typedChatAnswersEachMessage(seed: UInt64) async throws {
+        try await simulate(seed: seed) { world in
+            let network = world.network
+            async let _ = serveChat(at: .inMemory("chat"), on: network)
+            await world.settle()
+            let ann = try await Connection.connect(to: .inMemory("chat"), codec: .lines, on: network)
+            try await ann.send(#"{"type":"join","room":"lobby"}"#)
+            #expect(try await ann.next() == #"{"text":"welcome to lobby","type":"say"}"#)
+            try await ann.send(#"{"type":"wave"}"#)
+            try await ann.send(#"{"text":"hello","type":"say"}"#)
+            #expect(try await ann.next() == #"{"text":"hello","type":"say"}"#)
+            try await ann.send(#"{"text":"no type"}"#)
+            #expect(try await ann.next() == nil)
+            await ann.close()
+            // Leaving cancels the server.
+        }
+    }
+
+    @Test(arguments: 1...10) func packetsAreDispatchedByTheirHeaders(seed: UInt64) async throws {
+        try await simulate(seed: seed) { world in
+            let server = try await Server.bind(.inMemory("chat"), codec: .jsonHeader, on: world.network)
+            async let running: Void = server.run { try await answer($0) }
+            let ann = try await Connection.connect(to: .inMemory("chat"), codec: .jsonHeader, on: world.network)
+            try await ann.send(Packet(header: ["type": "join"], json: Join(room: "lobby")))
+            try await ann.send(Packet(header: ["type": "wave"], body: []))
+            let said = try Packet<JSONHeader, Bytes>(header: ["type": "say", "id": 7], json: Say(text: "hello"))
+            try await ann.send(said)
+            let welcome = try #require(try await ann.next())
+            #expect(welcome.header == ["type": "say"])
+            #expect(try welcome.json(as: Say.self) == Say(text: "welcome to lobby"))
+            #expect(try await ann.next() == said)
+            await ann.close()
+            await server.shutdown(within: .seconds(1))
+            try await running
+        }
+    }
 }
