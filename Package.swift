@@ -107,7 +107,11 @@ let package = Package(
             dependencies: ["HeaderGeneration", "HeaderExample", "Lifeline"],
             swiftSettings: settings,
             plugins: ["GenerateHeaders"]),
-        .testTarget(name: "ReadmeTests", dependencies: ["Lifeline", "LifelineTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "ReadmeTests",
+            dependencies: ["Lifeline", "LifelineTesting"],
+            swiftSettings: settings,
+            plugins: ["GenerateHeaders"]),
         // They run the tool as a program; the dependency has it built.
         .testTarget(name: "ToolTests", dependencies: ["LifelineTool"], swiftSettings: settings),
     ]
