@@ -10,7 +10,7 @@ struct BytesTests {
         .deletingLastPathComponent()
 
     /// The bytes of a struct after `statements` have filled it, whose padding is zero.
-    private func cBytes(of type: String, in header: String, _ statements: String) async throws -> [UInt8] {
+    private func cBytes(of type: String, in header: String, _ statements: String) throws -> [UInt8] {
         let program = """
             #include <stdio.h>
             #include <string.h>
@@ -32,13 +32,13 @@ struct BytesTests {
             }
             """
         let folders = ["Sources/HeaderExample", "Tests/HeaderGenerationTests/Samples"].map { Self.root.appendingPathComponent($0).path }
-        return try await CCompiler.output(of: program, including: folders).compactMap { UInt8($0) }
+        return try CCompiler.output(of: program, including: folders).compactMap { UInt8($0) }
     }
 
-    @Test func chatHeader() async throws {
+    @Test func chatHeader() throws {
         var header = ChatHeader(mainType: 0x0102_0304, subType: -1)
         try header.setBodyCount(0x8000_0001)
-        let expected = try await cBytes(
+        let expected = try cBytes(
             of: "struct chat_header", in: "chat_header.h",
             """
             h.version = LE(32, CHAT_VERSION); h.main_type = LE(32, 0x01020304); h.sub_type = LE(32, -1);
@@ -48,21 +48,21 @@ struct BytesTests {
         #expect(expected == [1, 0, 0, 0, 4, 3, 2, 1, 255, 255, 255, 255, 1, 0, 0, 128])
     }
 
-    @Test func callHeader() async throws {
+    @Test func callHeader() throws {
         var header = CallHeader(serial: 0x0102_0304, command: -2, code: 404)
         try header.setBodyCount(5)
-        let expected = try await cBytes(
+        let expected = try cBytes(
             of: "call_header_t", in: "call_header.h",
             "h.length = BE(32, 16 + 5); h.serial = BE(32, 0x01020304); h.command = BE(32, -2); h.code = BE(32, 404);")
         #expect(bytes(header) == expected)
         #expect(expected == [0, 0, 0, 21, 1, 2, 3, 4, 255, 255, 255, 254, 0, 0, 1, 148])
     }
 
-    @Test func paddedHeader() async throws {
+    @Test func paddedHeader() throws {
         var header = try PaddedHeader(
             kind: 7, token: 0x0102_0304_0506_0708, sender: Bytes("anna"), levels: [-2, 0x1234], tail: 0x5678, sign: -3)
         try header.setBodyCount(300)
-        let expected = try await cBytes(
+        let expected = try cBytes(
             of: "struct padded_header", in: "samples.h",
             """
             h.kind = 7; h.token = BE(64, 0x0102030405060708u); strcpy(h.name, "anna"); h.levels[0] = LE(16, -2);
@@ -71,10 +71,10 @@ struct BytesTests {
         #expect(bytes(header) == expected)
     }
 
-    @Test func packedHeader() async throws {
+    @Test func packedHeader() throws {
         var header = try PackedHeader(digest: [1, 2, 250], deltas: [-1, 5], flags: 9, initial: 0xFF)
         try header.setBodyCount(1 << 40)
-        let expected = try await cBytes(
+        let expected = try cBytes(
             of: "struct packed_header", in: "samples.h",
             """
             memcpy(h.magic, "LF|1", 4); h.digest[0] = 1; h.digest[1] = 2; h.digest[2] = 250; h.deltas[0] = -1; h.deltas[1] = 5;
@@ -83,10 +83,10 @@ struct BytesTests {
         #expect(bytes(header) == expected)
     }
 
-    @Test func wordsHeader() async throws {
+    @Test func wordsHeader() throws {
         var header = try WordsHeader(default: 1, input: 0x0102_0304_0506_0708, output: 7, length: 199, hasher: -5, element: [1, 0x0203])
         try header.setBodyCount(255)
-        let expected = try await cBytes(
+        let expected = try cBytes(
             of: "words_header", in: "samples.h",
             """
             h.type = 1; h.input = BE(64, 0x0102030405060708u); h.output = LE(32, 7); h.count = 255; h.length = 199; h.hasher = LE(32, -5);

@@ -24,15 +24,15 @@ struct LayoutTests {
     ]
 
     @Test(.enabled(if: CCompiler.path != nil, "there is no C compiler here"))
-    func chosenStructsAreLaidOutAsCDoes() async throws {
-        try await compare(Self.structs)
+    func chosenStructsAreLaidOutAsCDoes() throws {
+        try compare(Self.structs)
     }
 
     @Test(.enabled(if: CCompiler.path != nil, "there is no C compiler here"))
-    func randomStructsAreLaidOutAsCDoes() async throws {
+    func randomStructsAreLaidOutAsCDoes() throws {
         let seed: UInt64 = 1
         var generator = SeededGenerator(state: seed)
-        try await compare((0..<300).map { Self.randomStruct($0, using: &generator) }, "seed \(seed)")
+        try compare((0..<300).map { Self.randomStruct($0, using: &generator) }, "seed \(seed)")
     }
 
     private static func randomStruct(_ number: Int, using generator: inout SeededGenerator) -> String {
@@ -55,7 +55,7 @@ struct LayoutTests {
     }
 
     /// Compares sizes and offsets with those that a compiled program prints.
-    private func compare(_ structs: [String], _ comment: Comment? = nil) async throws {
+    private func compare(_ structs: [String], _ comment: Comment? = nil) throws {
         let annotated = structs.map { text in
             // Above each struct, behind its pragmas.
             text.split(separator: "\n").map { $0.hasPrefix("struct") ? "// lifeline: big-endian; n counts body\n\($0)" : String($0) }
@@ -86,7 +86,7 @@ struct LayoutTests {
             return 0;
             }
             """
-        let printed = try await CCompiler.output(of: program)
+        let printed = try CCompiler.output(of: program)
         #expect(printed.count == expected.count)
         for (ours, theirs) in zip(expected, printed) { #expect(ours == theirs, comment) }
     }
