@@ -28,6 +28,7 @@ let package = Package(
         .executable(name: "lifeline", targets: ["LifelineTool"]),
         .executable(name: "lifeline-bench", targets: ["lifeline-bench"]),
         .plugin(name: "CheckFloors", targets: ["CheckFloors"]),
+        .plugin(name: "GenerateHeaders", targets: ["GenerateHeaders"]),
     ],
     targets: [
         // Floor 0: values.
@@ -73,6 +74,12 @@ let package = Package(
                     description: "Checks that every target imports only lower floors and calls only what its floor may.")),
             dependencies: ["FloorCheck"]),
 
+        // Headers made of a server team's C structs: the generator, the plugin that runs it, and an example.
+        .target(name: "HeaderGeneration", swiftSettings: settings),
+        .executableTarget(name: "HeaderGenerator", dependencies: ["HeaderGeneration"], swiftSettings: settings),
+        .plugin(name: "GenerateHeaders", capability: .buildTool(), dependencies: ["HeaderGenerator"]),
+        .target(name: "HeaderExample", dependencies: ["Lifeline"], swiftSettings: settings, plugins: ["GenerateHeaders"]),
+
         .testTarget(name: "LifelineCoreTests", dependencies: ["LifelineCore"], swiftSettings: settings),
         .testTarget(
             name: "LifelineJSONTests",
@@ -95,7 +102,16 @@ let package = Package(
             dependencies: ["Lifeline"],
             exclude: ["Peers"],
             swiftSettings: settings),
-        .testTarget(name: "ReadmeTests", dependencies: ["Lifeline", "LifelineTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "HeaderGenerationTests",
+            dependencies: ["HeaderGeneration", "HeaderExample", "Lifeline"],
+            swiftSettings: settings,
+            plugins: ["GenerateHeaders"]),
+        .testTarget(
+            name: "ReadmeTests",
+            dependencies: ["Lifeline", "LifelineTesting"],
+            swiftSettings: settings,
+            plugins: ["GenerateHeaders"]),
         // They run the tool as a program; the dependency has it built.
         .testTarget(name: "ToolTests", dependencies: ["LifelineTool"], swiftSettings: settings),
     ]

@@ -44,7 +44,15 @@ enum Rules {
         Floor(3, "lifeline-bench", imports: ["Lifeline", "LifelineCore", "CLifelineBench", .cLibrary]),
         Floor(3, "FloorCheck", imports: ["Foundation"]),
 
+        // Beside the house: headers made of C structs.
+        Floor(
+            0, "HeaderGeneration", imports: [],
+            never: [.suspension, .clocks, .randomness, .locks, .inputOutput, .systemCalls, .blocking]),
+        Floor(3, "HeaderGenerator", imports: ["HeaderGeneration", "Foundation"]),
+        Floor(3, "HeaderExample", imports: ["Lifeline"]),
+
         Floor(.plugins, "CheckFloors", imports: ["Foundation", "PackagePlugin"]),
+        Floor(.plugins, "GenerateHeaders", imports: ["Foundation", "PackagePlugin"]),
 
         // Tests may import any module from outside the house; of the house's own only these.
         Floor(.tests, "LifelineCoreTests", imports: ["LifelineCore"]),
@@ -57,6 +65,7 @@ enum Rules {
             ]),
         Floor(.tests, "LifelineTestingTests", imports: ["LifelineCore", "LifelineRuntime", "LifelineTesting"]),
         Floor(.tests, "InteropTests", imports: ["Lifeline", "LifelineCore", "LifelineRuntime", "LifelineSockets"]),
+        Floor(.tests, "HeaderGenerationTests", imports: ["HeaderGeneration", "HeaderExample", "Lifeline"]),
         Floor(.tests, "ReadmeTests", imports: ["Lifeline", "LifelineTesting"]),
         Floor(.tests, "ToolTests", imports: []),
     ]

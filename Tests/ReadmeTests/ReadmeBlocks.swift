@@ -29,6 +29,14 @@ struct ReadmeBlocks {
         }
     }
 
+    /// The C block is the file that the plugin has made the snippets' header of.
+    @Test func theStructIsTheOneInThisFolder() throws {
+        let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        let readme = here.deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("README.md")
+        let header = try String(contentsOf: here.appendingPathComponent("chat_header.h"), encoding: .utf8)
+        #expect(try String(contentsOf: readme, encoding: .utf8).contains("```c\n\(header)```\n"))
+    }
+
     /// What stands between ```` ```swift ```` and ```` ``` ````.
     private static func blocks(in text: String) -> [String] {
         var blocks: [String] = []

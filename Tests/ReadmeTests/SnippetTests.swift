@@ -34,6 +34,19 @@ struct SnippetTests {
         try await running
     }
 
+    @Test func packetsWithAHeaderOfCCrossTCP() async throws {
+        let codec = HeaderCodec(ChatHeader.self).resynchronizing()
+        let server = try await Server.bind(.tcp("127.0.0.1", 0), codec: codec)
+        async let running: Void = server.run { connection in
+            let packet = try #require(try await connection.next())
+            #expect(packet == Packet(header: ChatHeader(mainType: 1, subType: 7), body: Bytes("hello")))
+            try await connection.send(packet)
+        }
+        try await talk(at: server.endpoint)
+        await server.shutdown(within: .seconds(1))
+        try await running
+    }
+
     @Test(arguments: 1...20) func ownCodecCrossesAConnection(seed: UInt64) async throws {
         let readings = (0..<100).map { Reading(sensor: UInt8($0), value: .min + $0) }
         let arrived = try await simulate(seed: seed) { world in
