@@ -12,8 +12,8 @@ Thread.report_on_exception = true
 Thread.new { sleep Integer(seconds); exit! 3 }
 Thread.new { $stdin.read; exit! 0 }
 
-# What a release that forgot the terminator sends: 42 bytes in all, in two writes.
-UNTERMINATED = ['{"requestCode":"10001",', '"token":"abcdefgh"}'].freeze
+# What a release that forgot the terminator sends: 42 bytes.
+UNTERMINATED = '{"requestCode":"10001","token":"abcdefgh"}'
 
 SERVERS = {
   # Sends each line back, and ends when the peer has.
@@ -27,7 +27,7 @@ SERVERS = {
   # A line as it should be, and one that never ends; says how the peer took it.
   'unterminated' => lambda do |socket|
     socket.puts '{"requestCode":"10000"}'
-    UNTERMINATED.each { |piece| socket.write piece }
+    socket.write UNTERMINATED
     say_end socket
   end
 }.freeze
