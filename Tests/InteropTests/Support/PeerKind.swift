@@ -8,6 +8,8 @@ enum PeerKind {
     case sizeHeaders
     /// Node.js: requests and responses behind a header of 16 bytes.
     case requests
+    /// Node.js: packets behind a header of 16 bytes, with garbage between them.
+    case typeHeaders
     /// Ruby: lines.
     case ruby
     /// Twisted: lines and strings.
@@ -29,6 +31,7 @@ enum PeerKind {
             case .node: "line_peer.mjs"
             case .sizeHeaders: "size_header_peer.mjs"
             case .requests: "request_peer.mjs"
+            case .typeHeaders: "type_header_peer.mjs"
             case .ruby: "line_peer.rb"
             case .twisted: "twisted_peer.py"
             case .mina: "MinaPeer.java"
@@ -46,7 +49,7 @@ enum PeerKind {
                 ["buffer", "codec", "common", "handler", "resolver", "transport"].map { "netty-\($0)" } + [
                     "jctools-core", "slf4j-api", "slf4j-nop",
                 ]
-            case .node, .sizeHeaders, .requests, .ruby, .twisted: [String]()
+            case .node, .sizeHeaders, .requests, .typeHeaders, .ruby, .twisted: [String]()
             }
         return names.map { "/usr/share/java/\($0).jar" }
     }
@@ -54,7 +57,7 @@ enum PeerKind {
     /// Nil if it is all there.
     var missing: String? {
         switch self {
-        case .node, .sizeHeaders, .requests: interpreter == nil ? "Node.js isn't installed" : nil
+        case .node, .sizeHeaders, .requests, .typeHeaders: interpreter == nil ? "Node.js isn't installed" : nil
         case .ruby: interpreter == nil ? "Ruby isn't installed" : nil
         case .twisted: interpreter == nil ? "no Python with Twisted at $LIFELINE_TWISTED_PYTHON or in .build/peers/twisted" : nil
         case .mina, .netty:
@@ -76,7 +79,7 @@ enum PeerKind {
         guard let interpreter else { throw PeerFailure("\(self) has nothing to run it") }
         let arguments = [String(Self.lifetime)] + arguments
         switch self {
-        case .node, .sizeHeaders, .requests, .ruby, .twisted:
+        case .node, .sizeHeaders, .requests, .typeHeaders, .ruby, .twisted:
             return try PeerProcess(interpreter, [source.path] + arguments)
         case .mina, .netty:
             guard let path = JavaClasses.path else { throw PeerFailure("\(self) isn't compiled") }
@@ -88,7 +91,7 @@ enum PeerKind {
 
     private var interpreter: URL? {
         switch self {
-        case .node, .sizeHeaders, .requests: Self.program("node")
+        case .node, .sizeHeaders, .requests, .typeHeaders: Self.program("node")
         case .ruby: Self.program("ruby")
         case .twisted: Self.pythonWithTwisted
         case .mina, .netty: Self.program("java")
