@@ -5,12 +5,19 @@ import Testing
 /// This library and Apache MINA with its codecs for text.
 @Suite(
     .enabled(if: PeerKind.mina.isTested, "Apache MINA or a Java development kit isn't installed"), .timeLimit(.minutes(4)), .serialized,
-    .minaClasses)
+    .javaClasses(.mina))
 struct MinaTests {
     /// How MINA ends the lines that it sends, and how this side does.
     static let endings = [("unix", Delimiter.lf), ("windows", Delimiter.crlf)]
 
     static let codec = LineCodec.lines(max: 1 << 20)
+
+    /// Texts behind so many bytes of length, and the longest that such a length can tell, or what MINA is told to accept, which counts the length.
+    static let prefixed: [(name: String, codec: LengthPrefixCodec, longest: Int)] = [
+        ("prefixed1", .lengthPrefixed(UInt8.self), 255),
+        ("prefixed2", .lengthPrefixed(UInt16.self), 65_535),
+        ("prefixed4", .lengthPrefixed(UInt32.self), (1 << 20) - 4),
+    ]
 }
 
 extension MinaTests {
@@ -43,14 +50,20 @@ extension MinaTests {
             }
         }
 
-        @Test("Frames behind four bytes of length go there and back")
+        @Test("Texts behind one, two and four bytes of length come back")
         func prefixed() async throws {
-            try await withServing(.mina, ["prefixed"]) { peer in
-                let connection = try await Connection.connect(to: peer.endpoint, codec: .lengthPrefixed(UInt32.self))
-                let frames = ["hello", "", "two\nlines é€😀", String(repeating: "x", count: 100_000), "last"].map { Bytes($0) }
-                for frame in frames { try await connection.send(frame) }
-                #expect(try await connection.frames(frames.count) == frames)
-                try await connection.send(Bytes("quit"))
+            try await withServing(.mina, MinaTests.prefixed.map(\.name)) { peer in
+                for (endpoint, (_, codec, longest)) in zip(peer.endpoints, MinaTests.prefixed) {
+                    let connection = try await Connection.connect(to: endpoint, codec: codec)
+                    let texts = (0..<200).map { "text \($0) é€😀" } + ["", "two\nlines", String(repeating: "x", count: longest), "last"]
+                    try await connection.expectEcho(of: texts.map { Bytes($0) })
+                    try await connection.send(Bytes("quit"))
+                    #expect(try await connection.frame() == nil)
+                    #expect(connection.closeReason == .closedByPeer)
+                }
+                // Beyond MINA's limit.
+                let connection = try await Connection.connect(to: peer.endpoints[2], codec: .raw)
+                try await connection.send(Bytes(hex: "00100001"))
                 #expect(try await connection.frame() == nil)
             }
         }
@@ -86,10 +99,24 @@ extension MinaTests {
                 ends.put(connection.closeReason)
             }
             try await serving(server, handler) {
-                try await withConnecting(.mina, to: server.endpoint, [theirs, "echo"]) { peer in
+                try await withConnecting(.mina, ["echo"], to: [(theirs, server.endpoint)]) { peer in
                     let facts = try await peer.facts(2)
-                    #expect(facts == ["SAME 203", "CLOSED"])
+                    #expect(facts == ["\(theirs) SAME 203", "\(theirs) CLOSED"])
                     #expect(try await ends.next() == .closedByPeer)
+                }
+            }
+        }
+
+        @Test("Texts behind one, two and four bytes of length come back to clients")
+        func prefixed() async throws {
+            var servers: [(name: String, server: Server<LengthPrefixCodec>)] = []
+            for (name, codec, _) in MinaTests.prefixed { servers.append((name, try await bind(codec))) }
+            try await serving(servers.map(\.server), InteropTests.echo) {
+                try await withConnecting(.mina, ["echo"], to: servers.map { ($0.name, $0.server.endpoint) }) { peer in
+                    let facts = try await peer.facts(2 * servers.count)
+                    for (name, _) in servers {
+                        #expect(facts.filter { $0.hasPrefix("\(name) ") } == ["\(name) SAME 203", "\(name) CLOSED"])
+                    }
                 }
             }
         }
@@ -101,15 +128,15 @@ extension MinaTests {
             let handler: @Sendable (Connection<LineCodec>) async throws -> Void = { connection in
                 while let line = try await connection.frame() { hellos.put(line) }
             }
-            try await withConnecting(.mina, to: server.endpoint, ["windows", "listen"]) { peer in
+            try await withConnecting(.mina, ["listen"], to: [("windows", server.endpoint)]) { peer in
                 try await serving(server, handler) {
                     let hello = try await hellos.next()
                     #expect(hello == "hello")
                     #expect(try await server.broadcast("news é").accepted == 1)
                     #expect(try await server.broadcast("more").accepted == 1)
-                    #expect(try await peer.facts(2) == ["LINE news é", "LINE more"])
+                    #expect(try await peer.facts(2) == ["windows LINE news é", "windows LINE more"])
                 }
-                #expect(try await peer.fact() == "CLOSED")
+                #expect(try await peer.fact() == "windows CLOSED")
             }
         }
     }

@@ -26,6 +26,19 @@ extension Connection {
     }
 }
 
+extension Connection where Message: Equatable, Outgoing == Message {
+    /// Sends all `messages` while as many are read, and records where what comes back is different.
+    func expectEcho(of messages: [Message]) async throws {
+        async let answers = frames(messages.count)
+        for message in messages { try await send(message) }
+        let back = try await answers
+        #expect(back.count == messages.count)
+        if let index = zip(messages, back).enumerated().first(where: { $1.0 != $1.1 })?.offset {
+            Issue.record("message \(index) is different: \("\(back[index])".prefix(300))")
+        }
+    }
+}
+
 /// Binds to a free port of loopback.
 func bind<C: Codec>(_ codec: C, options: ServerOptions = ServerOptions(), tooBusy: C.Outgoing? = nil) async throws -> Server<C> {
     try await Server.bind(.tcp("127.0.0.1", 0), codec: codec, options: options, tooBusy: tooBusy)
@@ -35,10 +48,17 @@ func bind<C: Codec>(_ codec: C, options: ServerOptions = ServerOptions(), tooBus
 func serving<C: Codec, R: Sendable>(
     _ server: Server<C>, _ handler: @escaping @Sendable (Connection<C>) async throws -> Void, while body: () async throws -> R
 ) async throws -> R {
+    try await serving([server], handler, while: body)
+}
+
+/// The same with several servers.
+func serving<C: Codec, R: Sendable>(
+    _ servers: [Server<C>], _ handler: @escaping @Sendable (Connection<C>) async throws -> Void, while body: () async throws -> R
+) async throws -> R {
     try await withThrowingTaskGroup { group in
-        group.addTask { try await server.run(handler) }
+        for server in servers { group.addTask { try await server.run(handler) } }
         let result = try await body()
-        #expect(await server.shutdown(within: outerLimit), "a handler or a connection had to be ended")
+        for server in servers { #expect(await server.shutdown(within: outerLimit), "a handler or a connection had to be ended") }
         try await group.waitForAll()
         return result
     }

@@ -1,3 +1,5 @@
+import LifelineCore
+
 /// A generator that gives the same numbers for the same seed on each machine.
 struct SplitMix: RandomNumberGenerator {
     private var state: UInt64
@@ -19,3 +21,11 @@ func hex(_ bytes: some Sequence<UInt8>) -> String {
 }
 
 func hex(_ text: String) -> String { hex(text.utf8) }
+
+extension Bytes {
+    /// The bytes that pairs of hexadecimal digits stand for.
+    init(hex digits: String) {
+        let digits = digits.compactMap { UInt8($0.hexDigitValue ?? 0) }
+        self.init(stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
+    }
+}
