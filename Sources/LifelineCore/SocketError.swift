@@ -150,11 +150,17 @@ extension SocketError.Code {
 }
 
 extension SocketError: CustomStringConvertible {
-    /// The code, what happened, and the error number and cause where there are any.
+    /// The code, what happened, and the error number and cause where there are any. A cause's own words, which may quote a peer at any
+    /// length, are cut off behind a thousand characters.
     public var description: String {
         var text = "\(code): \(message)"
         if let errno { text += " (errno \(errno))" }
-        if let cause { text += " <- \(cause)" }
+        if let cause {
+            let words = String(describing: cause).unicodeScalars
+            text += " <- "
+            text.unicodeScalars.append(contentsOf: words.prefix(1000))
+            if words.dropFirst(1000).first != nil { text += "…" }
+        }
         return text
     }
 }

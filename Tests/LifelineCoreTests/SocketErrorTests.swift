@@ -9,6 +9,9 @@ struct SocketErrorTests {
     func texts() {
         #expect(SocketError(.refused, "nobody listens").description == "refused: nobody listens")
         #expect(SocketError(.refused, "x", errno: 111, cause: Own()).description == "refused: x (errno 111) <- Own()")
+        struct Chatty: Error, CustomStringConvertible { let description = String(repeating: "x\u{301}", count: 50_000) }
+        let chatty = SocketError(.invalidBody, "x", cause: Chatty()).description
+        #expect(chatty.unicodeScalars.count == "invalid body: x <- …".unicodeScalars.count + 1000)
         #expect(SocketError(frameOf: 11, exceeds: 10).description == "frame too large: a frame of 11 bytes exceeds the limit of 10")
         #expect(
             SocketError(truncated: PendingFrame(received: 6, expected: 10)).description

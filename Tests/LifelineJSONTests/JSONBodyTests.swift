@@ -37,9 +37,9 @@ struct JSONBodyTests {
 
     @Test("and over a codec of text")
     func text() throws {
-        let text = LineCodec().mapped(decode: { $0 }, encode: { $0 })
+        let text = PrefixedStringCodec()
         let codec = text.json(of: Note.self)
-        #expect(try encode(codec, Note(text: "é")) == utf8("{\"text\":\"é\"}\n"))
+        #expect(try encode(codec, Note(text: "é")) == [0, 0, 0, 13] + utf8("{\"text\":\"é\"}"))
         #expect(try codec.message(from: #"{"text":"é"}"#) == Note(text: "é"))
         #expect(try text.json(resultOf: Note.self).message(from: "x").error?.code == .invalidBody)
     }
@@ -114,11 +114,12 @@ struct JSONBodyTests {
         #expect(error.message.contains("Group, at notes[1].text: "))
         #expect(message(codec, Bytes(#"{"notes":[{}]}"#)).error?.message.contains("at notes[0]: no value called text") == true)
 
-        let long = String(repeating: "x\u{301}", count: 20_000)
+        let long = String(repeating: "x\u{301}", count: 5_000)
         let texts = LengthPrefixCodec().json(of: [String: [String: Int8]].self)
-        for body in ["{\"\(long)\":{\"\(long)\":\"\(long)\"}}", "{\"a\":{\"b\":\(String(repeating: "9", count: 40_000))}}", long] {
+        for body in ["{\"\(long)\":{\"\(long)\":\"\(long)\"}}", "{\"a\":{\"b\":\(String(repeating: "9", count: 10_000))}}", long] {
             let error = try #require(message(texts, Bytes(body)).error)
             #expect(error.message.utf8.count < 1000)
+            #expect(error.description.utf8.count < 3000)
         }
     }
 

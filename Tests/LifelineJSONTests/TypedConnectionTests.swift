@@ -179,4 +179,23 @@ struct TypedConnectionTests {
             await connection.close()
         }
     }
+
+    @Test("a read of one frame that is given up behind its header leaves it for the next", arguments: 1...5 as ClosedRange<UInt64>)
+    func givenUpRead(seed: UInt64) async throws {
+        try await simulate(seed: seed) { world in
+            let server = try await Server.bind(.inMemory("s"), codec: .raw, on: world.network)
+            async let running: Void = server.run { connection in
+                try await connection.send(Bytes("{\"size\":4,\"id\":1}\r\nab"))
+                while let bytes = try await connection.next() { try await connection.send(bytes) }
+            }
+            let stream = try await ByteStream.connect(to: .inMemory("s"), on: world.network)
+            #expect(await code { _ = try await stream.read(with: .jsonHeader, within: .seconds(1)) } == .timedOut)
+            try await stream.write(Bytes("cd"))
+            let packet = try await stream.read(with: .jsonHeader, within: .seconds(1))
+            #expect(packet == Packet(header: ["id": 1], body: Bytes("abcd")))
+            await stream.close()
+            await server.shutdown(within: .seconds(1))
+            try await running
+        }
+    }
 }
