@@ -25,9 +25,9 @@ struct DelimiterSearchTests {
     func same(seed: UInt64) throws {
         var generator = SeededGenerator(state: seed)
         let letters = Int.random(in: 1...5, using: &generator)
-        func random(_ count: Int) -> [UInt8] { (0..<count).map { _ in 0x61 + UInt8(Int.random(in: 0..<letters, using: &generator)) } }
-        let delimiter = random([2, 3, 4, 5, 8, 17, 40, 300].randomElement(using: &generator)!)
-        var text = random(Int.random(in: 0...3000, using: &generator))
+        func drawn(_ count: Int) -> [UInt8] { (0..<count).map { _ in 0x61 + UInt8(Int.random(in: 0..<letters, using: &generator)) } }
+        let delimiter = drawn([2, 3, 4, 5, 8, 17, 40, 300].randomElement(using: &generator)!)
+        var text = drawn(Int.random(in: 0...3000, using: &generator))
         for _ in 0..<Int.random(in: 0...6, using: &generator) {
             text.insert(contentsOf: delimiter, at: Int.random(in: 0...text.count, using: &generator))
         }
