@@ -56,6 +56,7 @@ enum Rules {
                 "Lifeline", "LifelineCore", "LifelineRuntime", "LifelineSockets", "LifelineTesting", "CLifelineSystem",
             ]),
         Floor(.tests, "LifelineTestingTests", imports: ["LifelineCore", "LifelineRuntime", "LifelineTesting"]),
+        Floor(.tests, "Fuzz", imports: ["LifelineCore", "LifelineJSON", "LifelineTesting"]),
         Floor(.tests, "InteropTests", imports: ["Lifeline", "LifelineCore", "LifelineRuntime", "LifelineSockets"]),
         Floor(.tests, "ReadmeTests", imports: ["Lifeline", "LifelineTesting"]),
         Floor(.tests, "ToolTests", imports: []),
