@@ -64,21 +64,57 @@ struct CodecPresetTests {
 
     @Test(arguments: LengthLayout.Width.allCases)
     func lengthPrefixes(width: LengthLayout.Width) throws {
-        for order in [Endianness.big, .little] {
-            for counts in LengthLayout.Counts.allCases {
-                for (offset, trailing, adjustment) in [(0, 0, 0), (2, 1, -3), (1, 3, 5)] {
-                    let layout = LengthLayout(
-                        width: width, order: order, offset: offset, trailing: trailing, counts: counts, adjustment: adjustment)
-                    var verifier = CodecVerifier(
-                        .lengthPrefixed(layout: layout, max: 60),
-                        messages: adjustment > 0 ? Self.bodies.filter { $0.count >= adjustment } : Self.bodies)
-                    verifier.limit = .init(
-                        60, larger: .lengthPrefixed(layout: layout, max: 1000), headroom: 20, message: Self.body)
-                    verifier.rounds = 10
-                    try verifier.run()
-                }
+        let headers = [(Endianness.big, 0, 0, 0), (.little, 0, 0, 0), (.little, 2, 1, -3), (.big, 1, 3, 5)]
+        for counts in LengthLayout.Counts.allCases {
+            for (order, offset, trailing, adjustment) in headers {
+                let layout = LengthLayout(
+                    width: width, order: order, offset: offset, trailing: trailing, counts: counts, adjustment: adjustment)
+                var verifier = CodecVerifier(
+                    .lengthPrefixed(layout: layout, max: 60), messages: Self.bodies.filter { $0.count >= adjustment })
+                verifier.limit = .init(60, larger: .lengthPrefixed(layout: layout, max: 1000), headroom: 20, message: Self.body)
+                verifier.rounds = 10
+                try verifier.run()
             }
         }
+    }
+
+    @Test("length prefixes that stay with the frame")
+    func keptHeaders() throws {
+        let layout = LengthLayout(width: .two, offset: 1, counts: .wholeFrame, keepsHeader: true)
+        try CodecVerifier(.lengthPrefixed(layout: layout, max: 60), messages: [[9, 0, 3], [7, 0, 5, 1, 2]]).run()
+        // A padded number goes out in its shortest form.
+        let padded = LengthLayout(width: .varint, keepsHeader: true)
+        var verifier = CodecVerifier(.lengthPrefixed(layout: padded, max: 60), messages: [[0], [2, 1, 2]])
+        verifier.isRepeatable = false
+        try verifier.run()
+    }
+
+    @Test("netstrings")
+    func netstrings() throws {
+        var verifier = CodecVerifier(.netstring(max: 60), messages: Self.bodies + [Bytes("5:hello,")])
+        verifier.limit = .init(60, larger: .netstring(max: 4000), message: Self.body)
+        try verifier.run()
+    }
+
+    @Test("texts behind their length", arguments: LengthLayout.Width.allCases)
+    func prefixedStrings(width: LengthLayout.Width) throws {
+        for invalidText in [LineCodec.InvalidTextRule.fail, .replace] {
+            @Sendable func codec(_ max: Int) -> PrefixedStringCodec {
+                .prefixedString(length: width, .little, max: max, invalidText: invalidText)
+            }
+            var verifier = CodecVerifier(codec(60), messages: Self.texts + ["a\nb"])
+            verifier.limit = .init(60, larger: codec(1000), message: Self.text)
+            verifier.rounds = 30
+            try verifier.run()
+        }
+    }
+
+    @Test("frames of one size")
+    func fixedSizes() throws {
+        var verifier = CodecVerifier(.fixedSize(5), messages: [[1, 2, 3, 4, 5], [0, 0, 0, 0, 0]])
+        verifier.unsendable = [[], [1, 2, 3, 4], [1, 2, 3, 4, 5, 6]]
+        try verifier.run()
+        try CodecVerifier(.fixedSize(1), messages: [[1], [0]]).run()
     }
 
     @Test("no framing")

@@ -37,7 +37,7 @@ extension CodecVerifier {
 
     private func breach(ofWhole whole: Decoding<Frame>) -> Breach? {
         // What a codec with a state sends depends on more than the message.
-        whole.breach ?? (wire == nil && C.Encoder.isStateless ? sendingAgain(whole.frames) : nil)
+        whole.breach ?? (isRepeatable && wire == nil && C.Encoder.isStateless ? sendingAgain(whole.frames) : nil)
     }
 
     private func breach(of stream: CutStream, whole: Decoding<Frame>) -> Breach? {

@@ -14,7 +14,7 @@ public import LifelineCore
 /// added and repeated. Everything depends on ``seed`` only. A decoder that traps ends the process: no test can catch that.
 ///
 /// What can't be seen from outside isn't checked: how long one call computes, and memory that a decoder takes beside its input.
-public struct CodecVerifier<C: Codec> {
+public struct CodecVerifier<C: Codec>: Sendable {
     /// What the end of a stream means behind bytes that no frame has taken.
     public enum Rest: Sendable, Hashable {
         /// A frame was cut: the decoder throws ``LifelineCore/SocketError/Code/truncated``.
@@ -34,7 +34,7 @@ public struct CodecVerifier<C: Codec> {
     }
 
     /// A limit for the size of messages, and how to make messages of a given size.
-    public struct Limit {
+    public struct Limit: Sendable {
         /// The most that a message may have, received or sent.
         public let size: Int
         /// What happens with a received message above it.
@@ -43,7 +43,7 @@ public struct CodecVerifier<C: Codec> {
         public let headroom: Int
         let isAnnounced: Bool?
         let larger: C?
-        let message: (Int) -> C.Outgoing
+        let message: @Sendable (Int) -> C.Outgoing
 
         /// - Parameters:
         ///   - size: the codec's limit, for both directions.
@@ -56,7 +56,7 @@ public struct CodecVerifier<C: Codec> {
         ///   - message: makes a message of which the codec counts so many bytes.
         public init(
             _ size: Int, larger: C?, overlong: Overlong = .fails, isAnnounced: Bool? = nil, headroom: Int = 64,
-            message: @escaping (Int) -> C.Outgoing
+            message: @escaping @Sendable (Int) -> C.Outgoing
         ) {
             self.size = Swift.max(0, size)
             self.overlong = overlong
@@ -71,7 +71,7 @@ public struct CodecVerifier<C: Codec> {
     public let codec: C
     /// What is sent.
     public let messages: [C.Outgoing]
-    let agrees: (C.Outgoing, C.Message) -> Bool
+    let agrees: @Sendable (C.Outgoing, C.Message) -> Bool
 
     /// What a rest at the end of a stream is; a cut frame by default.
     public var rest = Rest.isTruncated
@@ -80,7 +80,10 @@ public struct CodecVerifier<C: Codec> {
     /// Messages that the codec must refuse to send.
     public var unsendable: [C.Outgoing] = []
     /// The bytes that the peer sends for a message, if they aren't those that the codec itself sends.
-    public var wire: ((C.Outgoing) throws -> Bytes)?
+    public var wire: (@Sendable (C.Outgoing) throws -> Bytes)?
+    /// Whether a message that was received is the same once it is sent and received again. False for a codec that passes on how a message
+    /// was written and writes it in another way, such as a header with a padded number.
+    public var isRepeatable = true
     /// How many hostile streams of each kind are decoded.
     public var rounds = 100
     /// What all random choices depend on.
@@ -92,7 +95,7 @@ public struct CodecVerifier<C: Codec> {
     ///   - codec: the codec to try.
     ///   - messages: what is sent: a few, short and different, the empty one among them if there is one.
     ///   - agrees: whether what was received is what was sent.
-    public init(_ codec: C, messages: [C.Outgoing], agrees: @escaping (C.Outgoing, C.Message) -> Bool) {
+    public init(_ codec: C, messages: [C.Outgoing], agrees: @escaping @Sendable (C.Outgoing, C.Message) -> Bool) {
         self.codec = codec
         self.messages = messages
         self.agrees = agrees
@@ -128,6 +131,6 @@ extension CodecVerifier where C.Message == C.Outgoing, C.Message: Equatable {
     ///   - codec: the codec to try.
     ///   - messages: what is sent: a few, short and different, the empty one among them if there is one.
     public init(_ codec: C, messages: [C.Outgoing]) {
-        self.init(codec, messages: messages, agrees: ==)
+        self.init(codec, messages: messages) { $0 == $1 }
     }
 }
