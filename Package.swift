@@ -104,7 +104,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "HeaderGenerationTests",
-            dependencies: ["HeaderGeneration", "HeaderExample", "Lifeline"],
+            dependencies: ["HeaderGeneration", "HeaderExample", "Lifeline", "LifelineTesting"],
             swiftSettings: settings,
             plugins: ["GenerateHeaders"]),
         .testTarget(

@@ -66,7 +66,9 @@ enum Rules {
         Floor(.tests, "LifelineTestingTests", imports: ["LifelineCore", "LifelineRuntime", "LifelineTesting"]),
         Floor(.tests, "Fuzz", imports: ["LifelineCore", "LifelineJSON", "LifelineTesting"]),
         Floor(.tests, "InteropTests", imports: ["Lifeline", "LifelineCore", "LifelineRuntime", "LifelineSockets"]),
-        Floor(.tests, "HeaderGenerationTests", imports: ["HeaderGeneration", "HeaderExample", "Lifeline"]),
+        Floor(
+            .tests, "HeaderGenerationTests",
+            imports: ["HeaderGeneration", "HeaderExample", "Lifeline", "LifelineTesting"]),
         Floor(.tests, "ReadmeTests", imports: ["Lifeline", "LifelineTesting"]),
         Floor(.tests, "ToolTests", imports: []),
     ]

@@ -52,8 +52,9 @@ private struct ExpressionParser {
 
     func unexpected() -> HeaderError {
         guard index < tokens.count else { return HeaderError(tokens.last?.position ?? start, "a number is missing here") }
+        let quoted = tokens[index].quoted
         return HeaderError(
-            tokens[index].position, "\(tokens[index].quoted) isn't a constant that the generator can work out, which reads no other files; write the number")
+            tokens[index].position, "\(quoted) isn't a constant of this file that the generator can work out; write the number")
     }
 
     private mutating func take(_ operators: String...) -> Token? {

@@ -1,5 +1,6 @@
 import HeaderExample
 import Lifeline
+import LifelineTesting
 import Testing
 
 /// The example's headers in a codec: packets, dispatch, and finding the next border.
@@ -29,6 +30,25 @@ struct ExampleTests {
         #expect(event(2, 0, "ann") == .presence(name: "ann", isHere: false))
         #expect(event(0, -1) == .heartbeat)
         #expect(event(2, 2) == .unknown(mainType: 2, subType: 2))
+    }
+
+    @Test func codecsOfGeneratedHeadersKeepAllRules() throws {
+        @Sendable func call(_ body: String) -> Packet<CallHeader, Bytes> {
+            Packet(header: CallHeader(serial: 1, command: -2, code: 3), body: Bytes(body))
+        }
+        var calls = CodecVerifier(HeaderCodec(CallHeader.self, max: 64), messages: [call(""), call("a"), call("hello")])
+        calls.limit = .init(64, larger: HeaderCodec(CallHeader.self, max: 1024)) { call(String(repeating: "x", count: $0)) }
+        try calls.run()
+
+        let texts = try ["", "anna"].map { text in
+            Packet(
+                header: try PaddedHeader(kind: 1, token: .max, sender: Bytes(text), levels: [-1], tail: 2, sign: -1), body: Bytes(text))
+        }
+        try CodecVerifier(HeaderCodec(PaddedHeader.self), messages: texts).run()
+
+        var chat = CodecVerifier(chatCodec(), messages: [.saying(""), .saying("hello")])
+        chat.unsendable = [Packet(header: ChatHeader(version: 2, mainType: 1, subType: 1), body: Bytes())]
+        try chat.run()
     }
 
     @Test func garbageBetweenChatPacketsIsSkipped() throws {
