@@ -65,7 +65,7 @@ enum Rules {
             ]),
         Floor(.tests, "LifelineTestingTests", imports: ["LifelineCore", "LifelineRuntime", "LifelineTesting"]),
         Floor(.tests, "Fuzz", imports: ["LifelineCore", "LifelineJSON", "LifelineTesting"]),
-        Floor(.tests, "InteropTests", imports: ["Lifeline", "LifelineCore", "LifelineRuntime", "LifelineSockets"]),
+        Floor(.tests, "InteropTests", imports: ["Lifeline", "LifelineCore", "LifelineJSON", "LifelineRuntime", "LifelineSockets"]),
         Floor(
             .tests, "HeaderGenerationTests",
             imports: ["HeaderGeneration", "HeaderExample", "Lifeline", "LifelineTesting"]),
