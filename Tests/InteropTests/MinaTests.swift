@@ -13,10 +13,10 @@ struct MinaTests {
     static let codec = LineCodec.lines(max: 1 << 20)
 
     /// Texts behind so many bytes of length, and the longest that such a length can tell, or what MINA is told to accept, which counts the length.
-    static let prefixed: [(name: String, codec: LengthPrefixCodec, longest: Int)] = [
-        ("prefixed1", .lengthPrefixed(UInt8.self), 255),
-        ("prefixed2", .lengthPrefixed(UInt16.self), 65_535),
-        ("prefixed4", .lengthPrefixed(UInt32.self), (1 << 20) - 4),
+    static let prefixed: [(name: String, codec: PrefixedStringCodec, longest: Int)] = [
+        ("prefixed1", .prefixedString(length: .one), 255),
+        ("prefixed2", .prefixedString(length: .two), 65_535),
+        ("prefixed4", .prefixedString(max: (1 << 20) - 4), (1 << 20) - 4),
     ]
 }
 
@@ -56,8 +56,8 @@ extension MinaTests {
                 for (endpoint, (_, codec, longest)) in zip(peer.endpoints, MinaTests.prefixed) {
                     let connection = try await Connection.connect(to: endpoint, codec: codec)
                     let texts = (0..<200).map { "text \($0) é€😀" } + ["", "two\nlines", String(repeating: "x", count: longest), "last"]
-                    try await connection.expectEcho(of: texts.map { Bytes($0) })
-                    try await connection.send(Bytes("quit"))
+                    try await connection.expectEcho(of: texts)
+                    try await connection.send("quit")
                     #expect(try await connection.frame() == nil)
                     #expect(connection.closeReason == .closedByPeer)
                 }
@@ -109,7 +109,7 @@ extension MinaTests {
 
         @Test("Texts behind one, two and four bytes of length come back to clients")
         func prefixed() async throws {
-            var servers: [(name: String, server: Server<LengthPrefixCodec>)] = []
+            var servers: [(name: String, server: Server<PrefixedStringCodec>)] = []
             for (name, codec, _) in MinaTests.prefixed { servers.append((name, try await bind(codec))) }
             try await serving(servers.map(\.server), InteropTests.echo) {
                 try await withConnecting(.mina, ["echo"], to: servers.map { ($0.name, $0.server.endpoint) }) { peer in

@@ -157,6 +157,23 @@ struct ResynchronizingTests {
         #expect(cut.error?.pending?.description == "6 of 10 bytes behind 3 skipped bytes")
     }
 
+    @Test("skipped bytes are reported with the next header, or with the next whole frame if it has a check")
+    func whenReported() throws {
+        let header = try encode(Resynchronizing.typeHeader(), typed(1, "0123456789")).prefix(20)
+        #expect(feedEveryWay(Resynchronizing.typeHeader(), garbage(3) + header, ends: false).findings == [skipped(3)])
+        #expect(feedEveryWay(device.resynchronizing(), garbage(3) + g1.dropLast(), ends: false).findings == [])
+        #expect(feedEveryWay(device.resynchronizing(), garbage(3) + g1, ends: false).findings == [skipped(3)])
+    }
+
+    @Test("what was checked in vain doesn't count after a good frame")
+    func vainChecksStartOver() {
+        let rejected: [UInt8] = [0xA5, 0x5A, 0, 0, 1]
+        let stream = Array(repeatElement(rejected + g1, count: 40).joined())
+        // 5 bytes of 16 * 5 are checked in vain each time.
+        let outcome = feedEveryWay(device.resynchronizing(budget: 5), stream)
+        #expect(outcome.frames.count == 40 && outcome.error == nil)
+    }
+
     @Test("skipped bytes leave memory at once")
     func flatMemory() throws {
         let codec = Resynchronizing.typeHeader(budget: 1 << 20)
