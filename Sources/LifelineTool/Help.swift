@@ -6,11 +6,13 @@ enum Help {
         usage: lifeline demo
                lifeline serve [options] [ENDPOINT]
                lifeline connect [options] ENDPOINT
+               lifeline decode [options] FILE
 
         commands:
           demo      run a chat server and four peers over TCP, and show every frame
           serve     listen: print what clients send, send them what is typed, or echo
           connect   connect: lines of standard input become frames, frames become lines
+          decode    show the frames and the faults of a captured stream, and where they stand
 
         lifeline COMMAND --help tells more; lifeline --version prints the version.
 
@@ -24,6 +26,7 @@ enum Help {
         case .demo: demo
         case .serve: serve
         case .connect: connect
+        case .decode: decode
         }
     }
 
