@@ -101,6 +101,19 @@ struct NotationTests {
         #expect(outcome.text.split(separator: "\n").map { $0.split(separator: " ").last } == ["{\"a\":", "[1]"])
     }
 
+    @Test func textThatIsNoneIsToldToClientsToo() async throws {
+        let (server, endpoint) = try await serve(["--verbose"], input: .typed)
+        let client = try ToolProcess(["connect", "--codec", "json-line", endpoint], input: .typed)
+        #expect(await server.note("connected: ") != nil)
+        try server.type("{\n[1]\n")
+        #expect(await client.note("invalid body: ") == "a body of 1 byte isn't JSON")
+        try client.endInput()
+        let outcome = try await client.outcome()
+        #expect(outcome.status == 0)
+        #expect(outcome.text == "{\n[1]\n")
+        try await stop(server)
+    }
+
     @Test func aPeerThatSendsNoTerminatorIsFoundOut() async throws {
         let (server, endpoint) = try await serve(["--unfinished", "0.05"])
         let client = try ToolProcess(["connect", "--codec", "raw", endpoint], input: .typed)
