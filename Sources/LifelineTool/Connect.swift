@@ -9,8 +9,9 @@ struct Connect {
         try await run(settings.framing.codec)
     }
 
-    private func run(_ codec: some ByteCodec) async throws -> Int32 {
-        let connection = try await Connection.connect(to: settings.endpoint, codec: codec, within: settings.limit)
+    private func run(_ codec: some ShellCodec) async throws -> Int32 {
+        let connection = try await Connection.connect(
+            to: settings.endpoint, codec: codec, within: settings.limit, options: settings.connectionOptions)
         if settings.isVerbose {
             let info = await connection.info
             let way = [info.local, info.remote].compactMap { $0?.short }.joined(separator: " to ")
@@ -33,18 +34,20 @@ struct Connect {
     private enum Half { case sending, receiving }
 
     /// Both directions, until the peer has ended its own or one has failed. The end of standard input ends only the sending.
-    private func exchange(over connection: Connection<some ByteCodec>) async throws {
+    private func exchange(over connection: Connection<some ShellCodec>) async throws {
         let input = try DescriptorReader(System.standardInput)
-        let splitter = settings.framing.splitter
-        let suffix = settings.framing.suffix
+        let lines = settings.framing.lines
         try await withThrowingTaskGroup(of: Half.self) { group in
             group.addTask {
-                try await Self.send(InputFrames(input, splitter: splitter), over: connection)
+                try await Self.send(InputFrames(input, notation: lines), over: connection)
                 return .sending
             }
             group.addTask {
                 let output = Output()
-                for try await batch in connection.batches { try await output.write(batch, behind: suffix) }
+                for try await batch in connection.batches {
+                    try await output.write(batch, as: lines)
+                    Console.noteFaults(of: batch)
+                }
                 return .receiving
             }
             while let half = try await group.next() {
@@ -53,7 +56,7 @@ struct Connect {
         }
     }
 
-    private static func send(_ frames: InputFrames, over connection: Connection<some ByteCodec>) async throws {
+    private static func send(_ frames: InputFrames, over connection: Connection<some ShellCodec>) async throws {
         var frames = frames
         do {
             while let frame = try await frames.next() { try await connection.send(frame) }

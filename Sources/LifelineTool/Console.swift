@@ -6,14 +6,13 @@ actor Output {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// Writes `frames` with what stands before and behind each.
-    func write(_ frames: [Bytes], before prefix: String = "", behind suffix: String = "") throws {
+    /// Writes the lines of `frames`, with `prefix` before each.
+    func write(_ frames: [ShellFrame], as lines: LineNotation, behind prefix: String = "") throws {
         var text: [UInt8] = []
-        text.reserveCapacity(frames.reduce(0) { $0 + $1.count + prefix.utf8.count + suffix.utf8.count })
+        text.reserveCapacity(frames.reduce(0) { $0 + $1.body.count + prefix.utf8.count + 1 })
         for frame in frames {
             text.append(contentsOf: prefix.utf8)
-            frame.withUnsafeBytes { text.append(contentsOf: $0) }
-            text.append(contentsOf: suffix.utf8)
+            lines.append(frame, to: &text)
         }
         try text.withUnsafeBytes { try System.write($0, to: System.standardOutput) }
     }
@@ -26,6 +25,11 @@ enum Console {
 
     /// On standard error.
     static func note(_ text: String) { write(text, to: System.standardError) }
+
+    /// What is wrong with frames that arrived whole, on standard error.
+    static func noteFaults(of frames: [ShellFrame], behind prefix: String = "") {
+        for case let fault? in frames.map(\.fault) { note("\(prefix)\(fault)") }
+    }
 
     private static func write(_ text: String, to descriptor: Int32) {
         var line = text + "\n"
@@ -42,12 +46,18 @@ extension Endpoint {
     }
 }
 
+/// Such as "1 frame" or "2 frames".
+func count(_ number: some BinaryInteger, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+
 extension ConnectionInfo {
     /// What has passed, in words.
     var counts: String {
-        "in \(Self.count(framesReceived, "frame")), \(Self.count(bytesReceived, "byte"));"
-            + " out \(Self.count(framesSent, "frame")), \(Self.count(bytesSent, "byte"))"
+        "in \(count(framesReceived, "frame")), \(count(bytesReceived, "byte"));"
+            + " out \(count(framesSent, "frame")), \(count(bytesSent, "byte"))"
     }
+}
 
-    private static func count(_ number: UInt64, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+extension Finding {
+    /// The kind and the number of bytes, in words.
+    var words: String { "\(kind): \(count(byteCount, "byte"))" }
 }

@@ -1,75 +1,36 @@
 import Lifeline
 
-/// A codec whose frames are bytes in both directions, so that what it carries need not be text.
-protocol ByteCodec: Codec where Message == Bytes, Outgoing == Bytes {}
-
-extension DelimiterCodec: ByteCodec {}
-extension LengthPrefixCodec: ByteCodec {}
-extension RawCodec: ByteCodec {}
-
-/// What `--codec` and `--max` ask for: the codec on the wire, and how frames are told apart on standard input and output.
+/// What `--codec` and its options ask for: the codec on the wire, and how its frames stand on lines.
 struct Framing: Sendable {
-    let codec: any ByteCodec
-    /// Takes standard input apart; nil where it is passed on as it comes.
-    let splitter: DelimiterCodec?
-    /// What stands behind each frame on standard output.
-    let suffix: String
+    let codec: any ShellCodec
+    let lines: LineNotation
 
-    /// - Throws: ``UsageError`` for a codec that isn't known, or a limit where there can't be one.
-    init(codec name: String, maximum: Int?) throws(UsageError) {
-        let accepting: LineTerminator
-        let lineMaximum: Int
-        switch name {
-        case "raw":
-            if maximum != nil { throw UsageError("--max means nothing with --codec raw: raw bytes have no frames") }
-            codec = RawCodec()
-            splitter = nil
-            suffix = ""
-            return
-        case "line", "crlf":
-            lineMaximum = maximum ?? DelimiterCodec.defaultMax
-            accepting = .either
-            codec = DelimiterCodec(
-                accepting: name == "line" ? .either : .crlf, sending: name == "line" ? .lf : .crlf, max: lineMaximum)
-        default:
-            guard let layout = try? LengthLayout(parsing: name) else {
-                throw UsageError(
-                    "unknown codec \(name): use line, crlf, raw, or length: with 1, 2be, 2le, 3be, 3le, 4be, 4le, 8be, 8le or varint")
-            }
-            lineMaximum = maximum ?? LengthPrefixCodec.defaultMax
-            accepting = .lf
-            codec = LengthPrefixCodec(layout: layout, max: lineMaximum)
-        }
-        splitter = DelimiterCodec(accepting: accepting, max: lineMaximum, unterminated: .deliver)
-        suffix = "\n"
-    }
-}
+    /// - Throws: ``UsageError`` for a codec that isn't known, or an option that means nothing with it.
+    init(codec name: String, options: FramingOptions) throws(UsageError) { self = try CodecTable.framing(name, options) }
 
-/// Standard input as frames: its lines, or whatever comes where the codec has no frames.
-struct InputFrames {
-    private let reader: DescriptorReader
-    private var splitter: DelimiterCodec?
-    private var input = ByteInput()
-    private var hasEnded = false
-
-    init(_ reader: DescriptorReader, splitter: DelimiterCodec?) {
-        self.reader = reader
-        self.splitter = splitter
-    }
-
-    /// The next frame; nil at the end. A last line without a terminator is one, too.
+    /// Frames of bytes.
     ///
-    /// - Throws: ``SocketError/Code/frameTooLarge`` for a line above the limit; what the reader throws.
-    mutating func next() async throws -> Bytes? {
-        while true {
-            if splitter == nil { return try await reader.read() }
-            if let line = try splitter?.decode(from: &input) { return line }
-            if hasEnded { return try splitter?.finish(&input) }
-            if let chunk = try await reader.read() {
-                chunk.withUnsafeBytes { input.append($0) }
-            } else {
-                hasEnded = true
-            }
-        }
+    /// - Parameters:
+    ///   - splitting: what ends a line of standard input; nil where it is passed on as it comes.
+    ///   - max: the most bytes of a body.
+    ///   - check: what bodies have to be.
+    ///   - receivedCheck: what received ones have to be, if that is more.
+    init<C: Codec>(
+        _ codec: C, splitting: LineTerminator? = .lf, max: Int, check: BodyCheck? = nil, receivedCheck: BodyCheck? = nil,
+        _ options: FramingOptions
+    ) where C.Message == Bytes, C.Outgoing == Bytes {
+        self.codec = codec.forShell(receivedCheck ?? check)
+        lines = LineNotation(
+            splitter: splitting.map { options.splitter($0, max: max) }, header: nil, isHexadecimal: options.isHexadecimal, check: check)
+    }
+
+    /// Frames with headers, of which the one that the options name goes before lines without one.
+    init<C: Codec, Header: Sendable>(_ codec: C, _ notation: HeaderNotation<Header>, max: Int, _ options: FramingOptions) throws(UsageError)
+    where C.Message == Packet<Header, Bytes>, C.Outgoing == Packet<Header, Bytes> {
+        let header = options.header ?? notation.initial
+        if notation.parse(header) == nil { throw UsageError("--header takes \(notation.form), not \(header)") }
+        self.codec = codec.forShell(notation)
+        lines = LineNotation(
+            splitter: options.splitter(.lf, max: max, more: 16 * 1024), header: header, isHexadecimal: options.isHexadecimal, check: nil)
     }
 }

@@ -6,11 +6,13 @@ enum Help {
         usage: lifeline demo
                lifeline serve [options] [ENDPOINT]
                lifeline connect [options] ENDPOINT
+               lifeline decode [options] FILE
 
         commands:
           demo      run a chat server and four peers over TCP, and show every frame
           serve     listen: print what clients send, send them what is typed, or echo
           connect   connect: lines of standard input become frames, frames become lines
+          decode    show the frames and the faults of a captured stream, and where they stand
 
         lifeline COMMAND --help tells more; lifeline --version prints the version.
 
@@ -24,6 +26,7 @@ enum Help {
         case .demo: demo
         case .serve: serve
         case .connect: connect
+        case .decode: decode
         }
     }
 
@@ -52,6 +55,10 @@ enum Help {
           --echo           send each frame back to its sender instead; nothing is read or printed
         \(common)
 
+        \(lines)
+
+        \(codecs)
+
         SIGINT (Ctrl-C) or SIGTERM ends it in good order: clients see a clean end within 3 s.
         The endpoint, with the port that was picked for port 0, is printed on standard error.
 
@@ -77,6 +84,10 @@ enum Help {
           --within SECONDS the time for connecting, name look-up included; 10 by default
         \(common)
 
+        \(lines)
+
+        \(codecs)
+
         A slow peer slows standard input down, and a slow reader of standard output slows the
         peer down: nothing piles up in between. When nobody reads standard output any more,
         it stops without a word.
@@ -85,6 +96,7 @@ enum Help {
           lifeline connect 127.0.0.1:7000
           echo hello | lifeline connect --codec length:2be unix:///tmp/chat.socket
           lifeline connect --codec raw 127.0.0.1:7000 <photo.jpg >copy.jpg
+          printf '3/1\\thello\\n' | lifeline connect --codec type-header 127.0.0.1:7000
 
         \(endpoints)
 
@@ -92,16 +104,34 @@ enum Help {
         """
 
     private static let common = """
-          --codec CODEC    line          LF or CR LF ends a line, LF is sent (default)
-                           crlf          CR LF ends a line and is sent
-                           length:4be    a length of 4 bytes, big-endian, before each frame;
-                                         likewise 1, 2, 3 or 8 bytes, and le for little-endian
-                           length:varint the same with a LEB128 number
-                           raw           bytes as they come, without frames
-          --max BYTES      the largest frame, in either direction; 65536 for lines and
-                           1048576 for lengths by default
+          --codec CODEC    what frames are on the wire, see below; line by default
+          --max BYTES      the largest frame, in either direction, headers and terminators not
+                           counted; 65536 for lines and texts and 1048576 otherwise by default
+          --drop           drop received lines above the largest frame, and go on
+          --skip BYTES     the most bytes to skip between two frames; 65536 by default
+          --header HEADER  the header of lines without one
+          --hex            bodies are in hexadecimal, typed and printed
+          --unfinished SECONDS
+                           the time for the rest of a frame that has begun; for ever by default
           --verbose        tell on standard error who comes and goes, why, and how much passed
           --help           this text
+        """
+
+    private static let lines = """
+        A frame with a header is a line HEADER<TAB>BODY, typed or printed:
+          tlv              the type, such as 7; 0 without a header
+          json-header      the other keys as a JSON object, such as {"type":"chat"}; nothing if
+                           there are none
+          type-header      MAIN/SUB, or MAIN if there is no sub type, such as 3/1; 0 without a
+                           header
+          request-header   serial=7 command=2 code=0; what is left out is 0
+        Bytes that were skipped, frames that were dropped, and text or JSON that is none are told
+        on standard error; the last is printed as it came.
+        """
+
+    private static let codecs = """
+        codecs:
+        \(CodecTable.help)
         """
 
     private static let endpoints = """

@@ -2,7 +2,7 @@ import Lifeline
 
 /// The tool's commands.
 enum Command: String, CaseIterable {
-    case demo, serve, connect
+    case demo, serve, connect, decode
 }
 
 /// `lifeline`: shows the framework at work, and speaks its codecs from a shell.
@@ -44,6 +44,8 @@ struct Program {
                 if let settings = try Settings(words, for: .serve) { return try await Serve(settings: settings).run() }
             case .connect:
                 if let settings = try Settings(words, for: .connect) { return try await Connect(settings: settings).run() }
+            case .decode:
+                if let settings = try DecodeSettings(words) { return try Decode(settings: settings).run() }
             }
             Console.say(Help.text(of: command))
             return 0

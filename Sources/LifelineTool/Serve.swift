@@ -9,10 +9,12 @@ struct Serve {
         try await run(settings.framing.codec)
     }
 
-    private func run(_ codec: some ByteCodec) async throws -> Int32 {
+    private func run(_ codec: some ShellCodec) async throws -> Int32 {
         let interrupts = try DescriptorReader(Signals.catchInterrupts())
         let isVerbose = settings.isVerbose
-        let server = try await Server.bind(settings.endpoint, codec: codec)
+        var options = ServerOptions()
+        options.connection = settings.connectionOptions
+        let server = try await Server.bind(settings.endpoint, codec: codec, options: options)
         Console.note("listening at \(server.endpoint)")
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await serve(server) }
@@ -29,7 +31,7 @@ struct Serve {
         return 0
     }
 
-    private func serve<C: ByteCodec>(_ server: Server<C>) async throws {
+    private func serve<C: ShellCodec>(_ server: Server<C>) async throws {
         let output = Output()
         try await server.run { connection in
             let name = await connection.info.remote?.short ?? "client"
@@ -43,24 +45,28 @@ struct Serve {
             if settings.isVerbose {
                 let reason = connection.closeReason.map { "\($0)" } ?? failure.map { "\($0)" } ?? "closed here"
                 Console.note("ended: \(name), \(reason); \(await connection.info.counts)")
+            } else if let error = connection.closeReason?.error, error.code != .reset {
+                Console.note("ended: \(name), \(error)")
             }
         }
     }
 
-    private func handle(_ connection: Connection<some ByteCodec>, _ name: String, _ output: Output) async throws {
+    private func handle(_ connection: Connection<some ShellCodec>, _ name: String, _ output: Output) async throws {
         if settings.echoes {
             while let frame = try await connection.next() { try await connection.send(frame) }
             try await connection.flush()
         } else {
-            let prefix = settings.framing.splitter == nil ? "" : "[\(name)] "
+            let lines = settings.framing.lines
+            let prefix = lines.splitter == nil ? "" : "[\(name)] "
             for try await frames in connection.batches {
-                try await output.write(frames, before: prefix, behind: settings.framing.suffix)
+                try await output.write(frames, as: lines, behind: prefix)
+                Console.noteFaults(of: frames, behind: prefix)
             }
         }
     }
 
-    private func broadcastInput(over server: Server<some ByteCodec>) async throws {
-        var frames = InputFrames(try DescriptorReader(System.standardInput), splitter: settings.framing.splitter)
+    private func broadcastInput(over server: Server<some ShellCodec>) async throws {
+        var frames = InputFrames(try DescriptorReader(System.standardInput), notation: settings.framing.lines)
         while let frame = try await frames.next() {
             // A slow client holds up standard input for a moment, but not the others for good.
             let result = try await server.broadcast(frame, slow: .skipping(after: .seconds(1)))

@@ -8,22 +8,24 @@ struct Settings: Sendable {
     var isVerbose = false
     /// The time for connecting.
     var limit = Duration.seconds(10)
+    /// The time for the rest of a frame; nil for ever.
+    var unfinishedLimit: Duration?
 
     /// The settings that `arguments` ask for; nil if they ask for help.
     init?(_ arguments: some Sequence<String>, for command: Command) throws(UsageError) {
         var arguments = Arguments(arguments)
         var endpoint: Endpoint?
         var codec = "line"
-        var maximum: Int?
+        var options = FramingOptions()
         while let argument = try arguments.next() {
             switch argument {
             case .option("--help"), .option("-h"): return nil
             case .option("--verbose"), .option("-v"): isVerbose = true
             case .option("--codec"): codec = try arguments.value(of: "--codec")
-            case .option("--max"): maximum = try Self.bytes(arguments.value(of: "--max"))
             case .option("--echo") where command == .serve: echoes = true
-            case .option("--within") where command == .connect: limit = try Self.seconds(arguments.value(of: "--within"))
-            case .option(let name): throw UsageError("unknown option \(name)")
+            case .option("--within") where command == .connect: limit = try Self.seconds("--within", &arguments)
+            case .option("--unfinished"): unfinishedLimit = try Self.seconds("--unfinished", &arguments)
+            case .option(let name): if try !options.take(name, from: &arguments) { throw UsageError("unknown option \(name)") }
             case .operand(let text):
                 if endpoint != nil { throw UsageError("one endpoint is enough: \(text) is one too many") }
                 endpoint = try Self.endpoint(text)
@@ -32,7 +34,16 @@ struct Settings: Sendable {
         if endpoint == nil, command == .serve { endpoint = .tcp("127.0.0.1", 7000) }
         guard let endpoint else { throw UsageError("no endpoint: name one, such as tcp://127.0.0.1:7000") }
         self.endpoint = endpoint
-        framing = try Framing(codec: codec, maximum: maximum)
+        framing = try Framing(codec: codec, options: options)
+    }
+
+    /// How connections behave, and that what their decoders report is told.
+    var connectionOptions: ConnectionOptions {
+        var options = ConnectionOptions()
+        options.unfinishedFrameLimit = unfinishedLimit
+        // On the event loop: if nobody reads standard error the network waits, and nothing piles up.
+        options.onFinding = { Console.note($0.words) }
+        return options
     }
 
     private static func endpoint(_ text: String) throws(UsageError) -> Endpoint {
@@ -47,14 +58,10 @@ struct Settings: Sendable {
         }
     }
 
-    private static func bytes(_ text: String) throws(UsageError) -> Int {
-        guard let count = Int(text), count > 0 else { throw UsageError("--max takes a number of bytes, not \(text)") }
-        return count
-    }
-
-    private static func seconds(_ text: String) throws(UsageError) -> Duration {
+    private static func seconds(_ name: String, _ arguments: inout Arguments) throws(UsageError) -> Duration {
+        let text = try arguments.value(of: name)
         guard let seconds = Double(text), seconds > 0, seconds <= 1_000_000 else {
-            throw UsageError("--within takes a number of seconds, not \(text)")
+            throw UsageError("\(name) takes a number of seconds, not \(text)")
         }
         return .seconds(seconds)
     }

@@ -24,6 +24,21 @@ enum System {
         }
     }
 
+    /// Opens a file for reading.
+    static func open(_ path: String) throws -> Int32 {
+        while true {
+            #if canImport(Darwin)
+                let descriptor = Darwin.open(path, O_RDONLY | O_CLOEXEC)
+            #elseif canImport(Musl)
+                let descriptor = Musl.open(path, O_RDONLY | O_CLOEXEC)
+            #else
+                let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+            #endif
+            if descriptor >= 0 { return descriptor }
+            if errno != EINTR { throw failure("opening \(path)") }
+        }
+    }
+
     /// What `read` gives: bytes, none at the end, nil if there is nothing just now.
     static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws -> Int? {
         while true {

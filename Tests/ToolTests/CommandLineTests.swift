@@ -18,12 +18,28 @@ struct CommandLineTests {
 
     @Test(arguments: [
         ["--help"], ["help"], ["help", "serve"], ["demo", "--help"], ["serve", "-h"], ["connect", "--codec", "raw", "--help"],
+        ["decode", "--help"], ["help", "decode"],
     ])
     func helpIsPrinted(arguments: [String]) async throws {
         let outcome = try await ToolProcess.run(arguments)
         #expect(outcome.status == 0)
         #expect(outcome.text.contains("usage: lifeline"))
         #expect(outcome.errors.isEmpty)
+    }
+
+    /// Help and what is understood come from one table.
+    @Test func eachCodecThatHelpNamesIsUnderstood() async throws {
+        let help = try await ToolProcess.run(["decode", "--help"]).text
+        let list = try #require(help.components(separatedBy: "\ncodecs:\n").last?.components(separatedBy: "\n\n").first)
+        let codecs = list.split(separator: "\n").filter { !$0.hasPrefix("   ") }.compactMap {
+            $0.split(separator: " ").first.map(String.init)
+        }
+        #expect(codecs.count >= 16)
+        #expect(Set(codecs).isSuperset(of: ["line", "netstring", "tlv:1:2be", "json-header", "type-header", "request-header:be", "raw"]))
+        for codec in codecs {
+            let outcome = try await ToolProcess.run(["decode", "--codec", codec, "/dev/null"])
+            #expect(outcome.status == 0, "\(codec): \(outcome.errors)")
+        }
     }
 
     @Test func versionIsPrinted() async throws {
@@ -44,6 +60,20 @@ struct CommandLineTests {
         (["connect", "a:1", "--verbose=yes"], "--verbose takes no value"),
         (["connect", "a:1", "--max", "-3"], "--max takes a number of bytes, not -3"),
         (["connect", "a:1", "--max=3", "--codec=raw"], "--max means nothing with --codec raw"),
+        (["connect", "a:1", "--codec=length:5"], "unknown codec length:5: write it like length:4be"),
+        (["connect", "a:1", "--codec=fixed:0"], "unknown codec fixed:0: write it like fixed:16"),
+        (["connect", "a:1", "--codec=delimiter:\\q"], "unknown codec delimiter:\\q"),
+        (["connect", "a:1", "--codec=line:lf"], "unknown codec line:lf"),
+        (["connect", "a:1", "--codec=tlv:3:1"], "unknown codec tlv:3:1"),
+        (["connect", "a:1", "--header=1", "--codec=netstring"], "--header means nothing with --codec netstring"),
+        (["connect", "a:1", "--drop", "--codec=length:1"], "--drop means nothing with --codec length:1"),
+        (["connect", "a:1", "--skip=1"], "--skip means nothing with --codec line"),
+        (["connect", "a:1", "--codec=type-header", "--header=x"], "--header takes MAIN/SUB or MAIN"),
+        (["connect", "a:1", "--unfinished", "0"], "--unfinished takes a number of seconds, not 0"),
+        (["decode"], "no file: name one, or - for standard input; see lifeline decode --help"),
+        (["decode", "a", "b"], "one file is enough: b is one too many"),
+        (["decode", "a", "--header", "1"], "unknown option --header; see lifeline decode --help"),
+        (["decode", "a", "--max", "3", "--codec", "fixed:3"], "--max means nothing with --codec fixed:3"),
         (["connect", "a:1", "--within", "soon"], "--within takes a number of seconds, not soon"),
         (["connect", "a:b"], "the port of “a:b” isn't a number"),
         (["connect", "memory://a"], "memory://a exists within one process only"),

@@ -4,10 +4,13 @@ import Testing
 /// `serve` and `connect`, talking to each other. Ports are the kernel's choice.
 @Suite(.timeLimit(.minutes(5)))
 struct PipingTests {
-    @Test(arguments: ["line", "crlf", "length:1", "length:2le", "length:4be", "length:varint"])
+    @Test(arguments: [
+        "line", "crlf", "line:crlf/crlf", "delimiter:\\r\\n", "delimiter:\\0", "length:1", "length:2le", "length:4be", "length:varint",
+        "length:4be:itself", "prefixed:2be", "netstring",
+    ])
     func framesComeBackFromAnEcho(codec: String) async throws {
         let (server, endpoint) = try await serve(["--echo", "--codec", codec])
-        let script = "printf 'one\\n\\ntw\\303\\266\\nlast' | \"$0\" connect --codec \(codec) \(endpoint)"
+        let script = "printf 'one\\n\\ntw\\303\\266\\nlast' | \"$0\" connect --codec '\(codec)' \(endpoint)"
         let outcome = try await ToolProcess.run([], script: script)
         #expect(outcome.status == 0)
         #expect(outcome.text == "one\n\ntwö\nlast\n")
@@ -110,18 +113,5 @@ struct PipingTests {
         #expect(outcome.text == "hello\n")
         try await stop(server)
         #expect(!FileManager.default.fileExists(atPath: path))
-    }
-
-    private func serve(_ options: [String], input: ToolProcess.Input = .none) async throws -> (ToolProcess, endpoint: String) {
-        let server = try ToolProcess(["serve"] + options + ["tcp://127.0.0.1:0"], input: input)
-        return (server, try #require(await server.note("listening at ")))
-    }
-
-    @discardableResult
-    private func stop(_ server: ToolProcess) async throws -> ToolProcess.Outcome {
-        server.interrupt()
-        let outcome = try await server.outcome()
-        #expect(outcome.status == 0)
-        return outcome
     }
 }
