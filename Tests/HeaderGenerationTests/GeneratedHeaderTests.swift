@@ -1,5 +1,6 @@
 import HeaderExample
 import Lifeline
+import LifelineTesting
 import Testing
 
 /// What the generated headers promise, apart from their bytes.
@@ -18,7 +19,7 @@ struct GeneratedHeaderTests {
     }
 
     @Test func everyValueOfTheBytesIsTaken() throws {
-        var generator = SeededGenerator(state: 7)
+        var generator = SeededGenerator(seed: 7)
         for _ in 0..<2000 {
             let random = (0..<40).map { _ in UInt8.random(in: 0...255, using: &generator) }
             check(read(PaddedHeader.self, random))

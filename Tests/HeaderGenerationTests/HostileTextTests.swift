@@ -1,3 +1,4 @@
+import LifelineTesting
 import Testing
 
 @testable import HeaderGeneration
@@ -17,7 +18,7 @@ struct HostileTextTests {
 
     @Test(arguments: 0..<20)
     func noTextIsATrap(seed: UInt64) {
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         var placed = 0
         for _ in 0..<300 {
             let words = (0..<Int.random(in: 1...40, using: &generator)).map { _ in Self.pieces.randomElement(using: &generator) ?? "" }

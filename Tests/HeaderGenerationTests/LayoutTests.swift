@@ -1,3 +1,4 @@
+import LifelineTesting
 import Testing
 
 @testable import HeaderGeneration
@@ -31,7 +32,7 @@ struct LayoutTests {
     @Test(.enabled(if: CCompiler.path != nil, "there is no C compiler here"))
     func randomStructsAreLaidOutAsCDoes() throws {
         let seed: UInt64 = 1
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         try compare((0..<300).map { Self.randomStruct($0, using: &generator) }, "seed \(seed)")
     }
 
@@ -89,18 +90,5 @@ struct LayoutTests {
         let printed = try CCompiler.output(of: program)
         #expect(printed.count == expected.count)
         for (ours, theirs) in zip(expected, printed) { #expect(ours == theirs, comment) }
-    }
-}
-
-/// A small generator that gives the same numbers for the same seed on each machine.
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Lifeline
+import LifelineTesting
 import Testing
 
 /// Headers made to hurt, and a comparison with a reader of another maker.
@@ -93,7 +94,7 @@ struct HostileHeaderTests {
     /// Valid texts with a few bytes changed, read here and by JSONDecoder.
     @Test("it makes of a text what JSONDecoder makes of it", arguments: 0..<8 as Range<UInt64>)
     func agreesWithJSONDecoder(seed: UInt64) throws {
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         let texts = [
             #"{"a":"b","c":[1,-2.5e3,true,false,null],"d":{"e":{}},"f":[]}"#, "{ \n\t\"a\" : [ 1 , 2 ] , \"b\" : \"\\u00e9\\n\\\"\" }",
             #"{"x":0.1,"y":-0,"z":1E+2,"é":"测试🙂","w":12345678901234567890}"#, #"{"a":[[[[{"b":[{"c":"d"}]}]]]],"e":"\ud83d\ude42"}"#,
@@ -123,7 +124,7 @@ struct HostileHeaderTests {
 
     @Test("random bytes: no trap, bounded memory, and an end", arguments: 0..<20 as Range<UInt64>)
     func random(seed: UInt64) {
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         let pieces = [
             "{\"size\":\"", "{\"size\":", "\"}\r\n", "}\r\n", "\r", "\n", "1", "30", "{", "}", "\"", "x", ",\"a\":", "[", "\\u12",
         ]

@@ -1,5 +1,6 @@
 import Foundation
 import Lifeline
+import LifelineTesting
 import Testing
 
 private struct Note: Codable, Hashable {
@@ -186,7 +187,7 @@ struct HostileBodyTests {
 
     @Test("random changes: a value or an error", arguments: 0..<8 as Range<UInt64>)
     func random(seed: UInt64) {
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         let seeds = [#"{"text":"a\u00e9","tags":["b","c"],"at":1.5e3}"#, #"[1,-2.5,{"a":[true,null,[[]]]},"\ud83d\ude42"]"#].map(utf8)
         for _ in 0..<500 {
             var text = seeds[Int.random(in: 0..<2, using: &generator)]
