@@ -120,6 +120,13 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
         guard count > 0 else { return false }
         core.noteFrames(count)
         let added = inbox.add(&decoded, bytes: bytes, marked: isMarked)
+        if !decoded.isEmpty {
+            // The reader has refused a message on another thread, and the connection's end is on its way here.
+            decoded = FrameQueue()
+            isDecodingLeftOff = true
+            core.pauseReading()
+            return true
+        }
         decoded.recycle()
         room = added.room
         if added.isPaused {
