@@ -53,6 +53,8 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
         isDecodingLeftOff = false
         if wasLeftOff, decode() { return }
         core.resumeReading()
+        // Its time wasn't counted during the pause, and nothing more may come.
+        if core.options.unfinishedFrameLimit != nil { core.noteUnfinishedFrame(unfinishedFrame != nil, isNew: false) }
     }
 
     /// Takes over a stream with what has arrived of it already.
