@@ -5,23 +5,23 @@ extension JSONHeaderCodec {
     /// A header that was read: the size of the body within its limit, and the rest.
     struct Head: Sendable {
         var size: Int
+        /// The bytes of the header, its CR LF included.
+        var count: Int
         var header = JSONHeader()
     }
 
     /// Values in a header stand at most this deep in each other.
     static var maxDepth: Int { 64 }
 
-    /// Takes the header and its CR LF from the front of the input; nil, and nothing taken, if more bytes are needed.
-    mutating func takeHead(from input: inout ByteInput) throws(SocketError) -> Head? {
+    /// The header at the front of the input; nil if more bytes are needed.
+    mutating func findHead(in input: ByteInput) throws(SocketError) -> Head? {
         if searched == 0, let (size, count) = input.withUnsafeBytes({ Head.canonicalSize(in: $0) }), size <= max {
-            input.skip(count)
-            return Head(size: size)
+            return Head(size: size, count: count)
         }
         guard let count = try headerCount(in: input) else { return nil }
         let head = try input.withUnsafeBytes { (bytes) throws(SocketError) in
             try Head(UnsafeRawBufferPointer(rebasing: bytes[..<count]), max: max)
         }
-        input.skip(count + 2)
         searched = 0
         return head
     }
@@ -68,6 +68,7 @@ extension JSONHeaderCodec.Head {
             throw SocketError(.protocolViolation, "a header of \(text.count) bytes without a size")
         }
         size = try Self.size(value, max: max)
+        count = text.count + 2
         header = JSONHeader(values)
     }
 

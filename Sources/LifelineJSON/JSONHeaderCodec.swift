@@ -28,7 +28,8 @@ public struct JSONHeaderCodec: FrameCodec {
 
     /// How far the unfinished header has been searched.
     var searched = 0
-    /// The header that has been taken, while its body is unfinished.
+    /// The header that has been read, while its body is unfinished. Its bytes stay in the input: whoever takes over from this decoder in
+    /// the middle of a frame, as a swap of codecs does, finds all of it.
     var head: Head?
 
     /// A codec with these limits.
@@ -49,20 +50,21 @@ public struct JSONHeaderCodec: FrameCodec {
         if let known = self.head {
             head = known
         } else {
-            guard let taken = try takeHead(from: &input) else { return nil }
-            head = taken
+            guard let found = try findHead(in: input) else { return nil }
+            head = found
         }
-        guard let body = input.read(head.size) else {
+        guard head.size <= input.count - head.count else {
             self.head = head
             return nil
         }
         self.head = nil
-        return Packet(header: head.header, body: body)
+        input.skip(head.count)
+        return input.read(head.size).map { Packet(header: head.header, body: $0) }
     }
 
     /// What has arrived of the body and what it will have: "4 of 10 bytes". Or, if it is what is unfinished: "13 bytes of the header".
     public func pending(in input: ByteInput) -> PendingFrame? {
-        if let head { return PendingFrame(received: input.count, expected: head.size) }
+        if let head { return PendingFrame(received: input.count - head.count, expected: head.size) }
         return input.isEmpty ? nil : PendingFrame(received: input.count, note: "of the header")
     }
 

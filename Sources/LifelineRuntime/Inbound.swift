@@ -53,6 +53,8 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
         isDecodingLeftOff = false
         if wasLeftOff, decode() { return }
         core.resumeReading()
+        // Its time wasn't counted during the pause, and nothing more may come.
+        if core.options.unfinishedFrameLimit != nil { core.noteUnfinishedFrame(unfinishedFrame != nil, isNew: false) }
     }
 
     /// Takes over a stream with what has arrived of it already.
@@ -120,6 +122,13 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
         guard count > 0 else { return false }
         core.noteFrames(count)
         let added = inbox.add(&decoded, bytes: bytes, marked: isMarked)
+        if !decoded.isEmpty {
+            // The reader has refused a message on another thread, and the connection's end is on its way here.
+            decoded = FrameQueue()
+            isDecodingLeftOff = true
+            core.pauseReading()
+            return true
+        }
         decoded.recycle()
         room = added.room
         if added.isPaused {

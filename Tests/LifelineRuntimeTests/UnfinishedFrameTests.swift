@@ -103,4 +103,20 @@ struct UnfinishedFrameTests {
             #expect(await failure { try await connection.next() }?.code == .truncated)
         }
     }
+
+    @Test("once a slow reader has made room, the time runs for what is unfinished, also if nothing more comes")
+    func behindPause() async throws {
+        var options = ConnectionOptions()
+        options.inbox = Marks(high: 8, low: 4)
+        try await reading(options: options) { _, stream in
+            try await stream.write(Bytes("123456789\nabc"))
+        } _: { world, connection in
+            try await world.clock.sleep(for: .seconds(60))
+            let line = try await connection.next()
+            #expect(line == "123456789")
+            let error = await failure { try await connection.next(within: .seconds(60)) }
+            #expect(error?.phase == .frame)
+            #expect(error?.pending?.received == 3)
+        }
+    }
 }
