@@ -134,9 +134,11 @@ extension HeaderCodec: HeaderedCodec {
 
     /// The packet; nil if the check value is wrong.
     @inlinable
-    public func wholeFrame(of byteCount: Int, in input: ByteInput) -> Packet<Header, Bytes>? {
+    public func takeFrame(of byteCount: Int, from input: inout ByteInput) -> Packet<Header, Bytes>? {
         if let check, !check.holds(for: byteCount &- trailer, in: input) { return nil }
-        return packet(Header(from: input), body: byteCount &- Header.byteCount &- trailer, in: input)
+        let packet = packet(Header(from: input), body: byteCount &- Header.byteCount &- trailer, in: input)
+        input.lower &+= byteCount
+        return packet
     }
 
     /// Whether there is a check value.

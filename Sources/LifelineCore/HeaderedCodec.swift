@@ -18,10 +18,10 @@ public protocol HeaderedCodec: FrameCodec {
     /// Once it isn't ``FrameStart/incomplete``, more bytes must not change the answer.
     func frameStart(in input: ByteInput) -> FrameStart
 
-    /// The frame whose `byteCount` bytes stand at the front of `input`; nil if its check fails.
+    /// Takes the frame whose `byteCount` bytes stand at the front of `input`; nil, with nothing taken, if its check fails.
     ///
     /// By default what `decode` makes of them, and nil where it throws.
-    func wholeFrame(of byteCount: Int, in input: ByteInput) -> Frame?
+    mutating func takeFrame(of byteCount: Int, from input: inout ByteInput) -> Frame?
 
     /// Whether a frame that has arrived whole may still be rejected, because it has a check. False unless a codec says otherwise.
     var hasCheck: Bool { get }
@@ -30,10 +30,13 @@ public protocol HeaderedCodec: FrameCodec {
 extension HeaderedCodec {
     /// What `decode` makes of the bytes; nil if it throws.
     @inlinable
-    public func wholeFrame(of byteCount: Int, in input: ByteInput) -> Frame? {
+    public mutating func takeFrame(of byteCount: Int, from input: inout ByteInput) -> Frame? {
         var codec = self
-        var input = input.window(at: 0)
-        return try? codec.decode(from: &input)
+        var rest = input
+        guard let frame = try? codec.decode(from: &rest) else { return nil }
+        self = codec
+        input = rest
+        return frame
     }
 
     /// False.

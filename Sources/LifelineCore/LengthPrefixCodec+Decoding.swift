@@ -19,14 +19,15 @@ extension LengthPrefixCodec {
     @inlinable
     func header(in input: ByteInput) throws(SocketError) -> Header? {
         guard width != .varint else { return try varintHeader(in: input) }
-        guard input.count >= headerCount else { return nil }
+        // The number is judged before what stands behind it in the header has come.
+        guard input.count >= fieldEnd else { return nil }
         let number = number(in: input)
         let payload = payload(number, bias: bias)
         guard isAcceptable(number, payload) else { throw refusal(number, bias: bias) }
-        return Header(count: headerCount, payload: payload)
+        return input.count >= headerCount ? Header(count: headerCount, payload: payload) : nil
     }
 
-    /// The number in a length field of fixed width. All of the header is there.
+    /// The number in a length field of fixed width, all of which is there.
     @inlinable
     func number(in input: ByteInput) -> UInt64 {
         let place = input.start + offset
@@ -117,7 +118,7 @@ extension LengthPrefixCodec: HeaderedCodec {
     @inlinable
     public func frameStart(in input: ByteInput) -> FrameStart {
         guard width != .varint else { return varintStart(in: input) }
-        guard input.count >= headerCount else { return .incomplete }
+        guard input.count >= fieldEnd else { return .incomplete }
         let number = number(in: input)
         let payload = payload(number, bias: bias)
         return isAcceptable(number, payload) ? .frame(byteCount: headerCount &+ payload) : .impossible

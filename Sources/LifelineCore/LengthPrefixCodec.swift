@@ -26,6 +26,8 @@ public struct LengthPrefixCodec: FrameCodec {
     @usableFromInline let offset: Int
     /// The bytes of the header, a varint's own not counted.
     @usableFromInline let headerCount: Int
+    /// The bytes of the header up to the end of a length field of fixed width.
+    @usableFromInline let fieldEnd: Int
     /// What is added to the number to get the payload, a varint's own bytes not counted.
     @usableFromInline let bias: Int
     /// For a varint that counts itself: 1.
@@ -51,6 +53,7 @@ public struct LengthPrefixCodec: FrameCodec {
         order = layout.order
         offset = layout.offset
         headerCount = layout.offset + field + layout.trailing
+        fieldEnd = layout.offset + field
         bias =
             switch layout.counts {
             case .payload: layout.adjustment

@@ -9,14 +9,6 @@
 ///
 /// Characters may be split between reads: a line becomes text when all of it is there.
 public struct LineCodec: FrameCodec {
-    /// What happens with a line that isn't valid UTF-8.
-    public enum InvalidTextRule: Sendable, Hashable {
-        /// Decoding throws ``SocketError/Code/invalidEncoding`` and the connection ends; the lines before are delivered.
-        case fail
-        /// What isn't valid becomes U+FFFD; the line is delivered and decoding goes on.
-        case replace
-    }
-
     /// How the bytes of lines are told apart: terminators and limits.
     public var lines: DelimiterCodec { splitter }
     /// What happens with a line that isn't valid UTF-8.
@@ -105,7 +97,7 @@ extension Codec where Self == LineCodec {
     public static func lines(
         accepting: LineTerminator = .either, sending: Delimiter = .lf, max: Int = DelimiterCodec.defaultMax, maxOutgoing: Int? = nil,
         overlong: DelimiterCodec.OverlongRule = .fail, unterminated: DelimiterCodec.UnterminatedRule = .fail,
-        invalidText: LineCodec.InvalidTextRule = .fail
+        invalidText: InvalidTextRule = .fail
     ) -> LineCodec {
         LineCodec(
             accepting: accepting, sending: sending, max: max, maxOutgoing: maxOutgoing,

@@ -21,7 +21,7 @@ public struct PrefixedStringCodec: FrameCodec {
     /// The most bytes that a sent text may have.
     public var maxOutgoing: Int { splitter.maxOutgoing }
     /// What happens with a text that isn't valid UTF-8.
-    public let invalidText: LineCodec.InvalidTextRule
+    public let invalidText: InvalidTextRule
 
     /// The limit of either direction unless one is given: 64 KiB.
     @inlinable public static var defaultMax: Int { 64 * 1024 }
@@ -38,7 +38,7 @@ public struct PrefixedStringCodec: FrameCodec {
     ///   - invalidText: what happens with a text that isn't valid UTF-8; fails by default.
     public init(
         length: LengthLayout.Width = .four, _ order: Endianness = .big, max: Int = defaultMax, maxOutgoing: Int? = nil,
-        invalidText: LineCodec.InvalidTextRule = .fail
+        invalidText: InvalidTextRule = .fail
     ) {
         splitter = LengthPrefixCodec(layout: LengthLayout(width: length, order: order), max: max, maxOutgoing: maxOutgoing)
         self.invalidText = invalidText
@@ -99,7 +99,7 @@ extension Codec where Self == PrefixedStringCodec {
     ///   - invalidText: what happens with a text that isn't valid UTF-8; fails by default.
     public static func prefixedString(
         length: LengthLayout.Width = .four, _ order: Endianness = .big, max: Int = PrefixedStringCodec.defaultMax, maxOutgoing: Int? = nil,
-        invalidText: LineCodec.InvalidTextRule = .fail
+        invalidText: InvalidTextRule = .fail
     ) -> PrefixedStringCodec {
         PrefixedStringCodec(length: length, order, max: max, maxOutgoing: maxOutgoing, invalidText: invalidText)
     }

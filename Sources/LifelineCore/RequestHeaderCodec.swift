@@ -126,8 +126,10 @@ extension RequestHeaderCodec: HeaderedCodec {
 
     /// The packet.
     @inlinable
-    public func wholeFrame(of byteCount: Int, in input: ByteInput) -> Packet<RequestHeader, Bytes>? {
-        packet(body: byteCount &- Self.headerByteCount, in: input)
+    public func takeFrame(of byteCount: Int, from input: inout ByteInput) -> Packet<RequestHeader, Bytes>? {
+        let packet = packet(body: byteCount &- Self.headerByteCount, in: input)
+        input.lower &+= byteCount
+        return packet
     }
 }
 

@@ -67,9 +67,8 @@ public struct Resynchronizing<Base: HeaderedCodec>: FrameCodec {
                     awaited = byteCount
                     return nil
                 }
-                if let frame = codec.wholeFrame(of: byteCount, in: input) {
+                if let frame = codec.takeFrame(of: byteCount, from: &input) {
                     if skipped | vain != 0 { startOver(&input) }
-                    input.lower &+= byteCount
                     return frame
                 }
                 try reject(byteCount, from: &input)

@@ -14,7 +14,26 @@ public struct SocketError: Error, Sendable {
 
     /// The part of a connection's life that a time limit was set on.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
-        case resolve, connect, firstFrame, frame, read, write, idle, halfOpen, close, shutdown
+        /// Looking up a name.
+        case resolve
+        /// Connecting, with the look-up unless it has a limit of its own.
+        case connect
+        /// Waiting for the first frame: ``ConnectionOptions/firstFrameLimit``.
+        case firstFrame
+        /// Waiting for the rest of a frame: ``ConnectionOptions/unfinishedFrameLimit``.
+        case frame
+        /// One call that reads.
+        case read
+        /// One call that writes, or the peer takes nothing: ``ConnectionOptions/writeLimit``.
+        case write
+        /// Waiting for any byte: ``ConnectionOptions/idleLimit``.
+        case idle
+        /// Waiting for this side's end after the peer's: ``ConnectionOptions/halfOpenLimit``.
+        case halfOpen
+        /// Closing in good order.
+        case close
+        /// Shutting a server down.
+        case shutdown
 
         package var words: String {
             switch self {

@@ -80,6 +80,9 @@ public struct TypeHeader: FixedHeader, Hashable {
 }
 
 extension Codec where Self == Resynchronizing<HeaderCodec<TypeHeader>> {
+    /// Packets with a 16-byte header that has two types, found again behind garbage: 1 MiB of body at most, and 64 KiB of garbage.
+    public static var typeHeader: Self { .typeHeader() }
+
     /// Packets with a 16-byte header that has a main type and a sub type, found again behind garbage: see ``TypeHeader`` for the wire and
     /// ``Resynchronizing`` for the search.
     ///

@@ -39,6 +39,8 @@ extension ByteStream {
 
     /// Reads one frame of `codec` and not a byte more. Nil if the stream has ended cleanly before it.
     ///
+    /// Bytes that the codec passes over, such as those of a line that it drops, stay until there is a frame: more of them than the inbox's
+    /// high mark are ``SocketError/Code/frameTooLarge``.
     /// - Throws: what the decoder throws, with the bytes left for the next read; what the codec's ``Codec/message(from:)`` throws, with
     ///   the frame taken; otherwise as ``read(exactly:within:extending:)``.
     public nonisolated(nonsending) func read<C: Codec>(
@@ -87,7 +89,7 @@ extension ByteStream {
         if let pendingRead, !pendingRead.isDone {
             throw SocketError(.misuse, "a second read while one waits: one reader at a time")
         }
-        let read = FrameRead(decoder)
+        let read = FrameRead(decoder, mostTaken: core.options.inbox.high)
         pendingRead = read
         step()
         let limiter = limit.map { ReadLimiter(read: read, core: core, limit: $0, extending: extending) }

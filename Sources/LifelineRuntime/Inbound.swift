@@ -15,6 +15,8 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
     @exclusivity(unchecked) private var isDecodingLeftOff = false
     /// The stream was over already when this took it.
     @exclusivity(unchecked) private var wasOver = false
+    /// The decoder was asked for what it makes of the end.
+    @exclusivity(unchecked) private var hasFinished = false
     /// Another connection has taken the stream over.
     @exclusivity(unchecked) var isRetired = false
 
@@ -31,6 +33,12 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
 
     package func streamReadingEnded(_ reason: CloseReason) {
         if wasOver { return }
+        if !hasFinished, !isDecodingLeftOff {
+            // An abrupt end: all that can come of the rest is what the decoder has noticed and not told yet.
+            hasFinished = true
+            _ = try? decoder.finish(&core.input)
+            core.reportFindings()
+        }
         inbox.end(reason)
         // Nobody decodes it any more.
         core.input.removeAll()
@@ -142,6 +150,7 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
 
     /// The peer's stream is over: the codec says what the rest is worth.
     package func streamInputEnded() -> SocketError? {
+        hasFinished = true
         let before = core.input.count
         var failure: SocketError?
         do {

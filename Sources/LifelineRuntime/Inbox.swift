@@ -191,7 +191,8 @@ extension Inbox {
     /// The reader can't make use of what came: it gets `error` from now on, and nothing of what is there. For the reader whose turn it is.
     package func fail(_ error: SocketError) {
         var dropped = FrameQueue<Frame>()
-        withFront { $0.exchange(with: &dropped) }
+        // Whoever else is at it, against the rules, is through with it in a moment.
+        while withFront({ $0.exchange(with: &dropped) }) == nil {}
         lock.lock()
         failure = error
         if end == nil { end = .failed(error) }

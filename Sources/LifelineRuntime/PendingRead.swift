@@ -19,8 +19,13 @@ final class FrameRead<D: FrameDecoder>: PendingRead {
     private var taken = 0
     /// What the decoder has reported: of a read that comes to nothing it will be reported again.
     private var findings: [Finding] = []
+    /// What a decoder may take of a frame that isn't complete, such as a dropped one: it all stays in the input meanwhile.
+    private let mostTaken: Int
 
-    init(_ decoder: D) { self.decoder = decoder }
+    init(_ decoder: D, mostTaken: Int) {
+        self.decoder = decoder
+        self.mostTaken = mostTaken
+    }
 
     var isDone: Bool { result.isFinished }
 
@@ -34,24 +39,32 @@ final class FrameRead<D: FrameDecoder>: PendingRead {
                 // Only the peer's own end can have cut a frame.
                 if end == .closedByPeer { frame = try decoder.finish(&rest) }
                 if frame == nil {
-                    result.succeed(nil)
+                    if result.succeed(nil) { commit(&rest, to: &input) }
                     return
                 }
             }
             if let frame {
-                if result.succeed(frame) {
-                    findings += rest.takeFindings()
-                    rest.resume()
-                    input = rest
-                    for finding in findings { input.report(finding) }
-                }
+                if result.succeed(frame) { commit(&rest, to: &input) }
             } else {
                 findings += rest.takeFindings()
                 taken = input.count - rest.count
+                if taken > mostTaken {
+                    result.fail(SocketError(.frameTooLarge, "\(taken) bytes without a frame, where a read may pass over \(mostTaken)"))
+                }
             }
         } catch {
-            result.fail(SocketError(decoding: error))
+            // At the end nobody reads again what the decoder has noticed.
+            if result.fail(SocketError(decoding: error)), end != nil {
+                for finding in findings + rest.takeFindings() { input.report(finding) }
+            }
         }
+    }
+
+    private func commit(_ rest: inout ByteInput, to input: inout ByteInput) {
+        findings += rest.takeFindings()
+        rest.resume()
+        input = rest
+        for finding in findings { input.report(finding) }
     }
 
     func progress(in input: ByteInput) -> PendingFrame? {

@@ -26,7 +26,8 @@ struct Serve {
                 // Not by way of the group: a handler may stand in a write to a standard output that nobody reads.
                 System.exit(0)
             }
-            try await group.waitForAll()
+            // The first that fails ends it all.
+            while try await group.next() != nil {}
         }
         return 0
     }
@@ -67,10 +68,25 @@ struct Serve {
 
     private func broadcastInput(over server: Server<some ShellCodec>) async throws {
         var frames = InputFrames(try DescriptorReader(System.standardInput), notation: settings.framing.lines)
-        while let frame = try await frames.next() {
+        while let frame = try await nextFrame(of: &frames) {
             // A slow client holds up standard input for a moment, but not the others for good.
-            let result = try await server.broadcast(frame, slow: .skipping(after: .seconds(1)))
-            if settings.isVerbose { Console.note("sent to \(result.accepted), skipped \(result.skipped)") }
+            do {
+                let result = try await server.broadcast(frame, slow: .skipping(after: .seconds(1)))
+                if settings.isVerbose { Console.note("sent to \(result.accepted), skipped \(result.skipped)") }
+            } catch let error as SocketError where error.code == .unencodable || error.code == .frameTooLarge {
+                Console.note("not sent: \(error.message)")
+            }
+        }
+    }
+
+    /// The next frame that can be sent. A line that isn't one is told of, and costs nobody a connection.
+    private func nextFrame(of frames: inout InputFrames) async throws -> ShellFrame? {
+        while true {
+            do {
+                return try await frames.next()
+            } catch let error as SocketError where error.code == .unencodable {
+                Console.note("not sent: \(error.message)")
+            }
         }
     }
 }

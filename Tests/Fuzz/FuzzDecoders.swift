@@ -106,7 +106,7 @@ private struct DeviceHeader: FixedHeader, Equatable {
 
 @Sendable private func texts() -> [Check] {
     LengthLayout.Width.allCases.flatMap { width in
-        [LineCodec.InvalidTextRule.fail, .replace].map { check(.prefixedString(length: width, max: limit, invalidText: $0), "") }
+        [InvalidTextRule.fail, .replace].map { check(.prefixedString(length: width, max: limit, invalidText: $0), "") }
     }
 }
 

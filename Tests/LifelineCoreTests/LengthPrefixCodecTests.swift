@@ -274,4 +274,16 @@ struct LengthPrefixCodecTests {
             }
         }
     }
+
+    @Test("C11: a length is refused before the rest of its header has come", arguments: [LengthLayout.Width.two, .four, .varint])
+    func c11BeforeTheRestOfTheHeader(width: LengthLayout.Width) {
+        let layout = LengthLayout(width: width, offset: 1, trailing: 12)
+        let start: [UInt8] = [9] + (width == .varint ? [0xFF, 0x7F] : [UInt8](repeating: 0xFF, count: width.byteCount ?? 0))
+        let outcome = feedEveryWay(LengthPrefixCodec(layout: layout, max: 1000), start, ends: false)
+        #expect(outcome.error?.code == .frameTooLarge)
+        // One that is within the limit waits for it.
+        let good: [UInt8] = [9] + (width == .varint ? [1] : [UInt8](repeating: 0, count: (width.byteCount ?? 0) - 1) + [1])
+        let whole = good + [UInt8](repeating: 7, count: 12) + [42]
+        #expect(feedEveryWay(LengthPrefixCodec(layout: layout, max: 1000), whole).frames == [[42]])
+    }
 }

@@ -197,9 +197,9 @@ struct ResynchronizingTests {
             counter.starts += 1
             return base.frameStart(in: input)
         }
-        func wholeFrame(of byteCount: Int, in input: ByteInput) -> Packet<DeviceHeader, Bytes>? {
+        func takeFrame(of byteCount: Int, from input: inout ByteInput) -> Packet<DeviceHeader, Bytes>? {
             counter.wholes += byteCount
-            return base.wholeFrame(of: byteCount, in: input)
+            return base.takeFrame(of: byteCount, from: &input)
         }
         var hasCheck: Bool { base.hasCheck }
         func decode(from input: inout ByteInput) throws -> Packet<DeviceHeader, Bytes>? { try base.decode(from: &input) }
@@ -262,5 +262,37 @@ struct ResynchronizingTests {
         #expect(outcome.frames == [Bytes("one"), Bytes("one")])
         #expect(outcome.findings == [skipped(20)])
         #expect(feedEveryWay(codec, garbage(200), ends: false).error?.code == .protocolViolation)
+    }
+
+    /// One byte that counts the bytes behind it; a frame of none is the last of its format.
+    private struct Marking: HeaderedCodec {
+        var frames = 0
+
+        func frameStart(in input: ByteInput) -> FrameStart {
+            input[0] > 9 ? .impossible : .frame(byteCount: 1 + Int(input[0]))
+        }
+        mutating func decode(from input: inout ByteInput) throws -> String? {
+            guard let size = input.peek(UInt8.self), let body = input.peek(1..<1 + Int(size)) else { return nil }
+            input.skip(1 + body.count)
+            frames += 1
+            if body.isEmpty { input.stopAfterFrame() }
+            input.report(Finding(.init("decoded"), byteCount: body.count))
+            return "\(frames) \(String(body))"
+        }
+        func encode(_ frame: String, into output: inout ByteOutput) throws {}
+    }
+
+    @Test("marks, findings and the state of the codec beneath are kept")
+    func codecBeneath() throws {
+        var decoder = Marking().resynchronizing()
+        var input = ByteInput([0xFF, 2, 0x61, 0x62, 0xFF, 0, 0xFF, 1])
+        #expect(try decoder.decode(from: &input) == "1 ab")
+        #expect(!input.isStopped)
+        #expect(try decoder.decode(from: &input) == "2 ")
+        #expect(input.isStopped)
+        #expect(input.count == 2)
+        let findings = input.takeFindings()
+        #expect(findings.filter { $0.kind == .skippedBytes }.map(\.byteCount) == [1, 1])
+        #expect(findings.filter { $0.kind != .skippedBytes }.map(\.byteCount) == [2, 0])
     }
 }

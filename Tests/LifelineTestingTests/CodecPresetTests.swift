@@ -15,7 +15,7 @@ struct CodecPresetTests {
     func lines(terminator: LineTerminator) throws {
         for overlong in [DelimiterCodec.OverlongRule.fail, .drop] {
             for unterminated in [DelimiterCodec.UnterminatedRule.fail, .deliver] {
-                for invalidText in [LineCodec.InvalidTextRule.fail, .replace] {
+                for invalidText in [InvalidTextRule.fail, .replace] {
                     let sending = Self.sending(terminator)
                     func codec(_ max: Int) -> LineCodec {
                         .lines(
@@ -98,7 +98,7 @@ struct CodecPresetTests {
 
     @Test("texts behind their length", arguments: LengthLayout.Width.allCases)
     func prefixedStrings(width: LengthLayout.Width) throws {
-        for invalidText in [LineCodec.InvalidTextRule.fail, .replace] {
+        for invalidText in [InvalidTextRule.fail, .replace] {
             @Sendable func codec(_ max: Int) -> PrefixedStringCodec {
                 .prefixedString(length: width, .little, max: max, invalidText: invalidText)
             }

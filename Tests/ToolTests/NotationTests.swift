@@ -114,6 +114,19 @@ struct NotationTests {
         try await stop(server)
     }
 
+    @Test func aServerGoesOnBehindALineThatCantBeSent() async throws {
+        let options = ["--codec", "type-header"]
+        let (server, endpoint) = try await serve(options + ["--verbose"], input: .typed)
+        let client = try ToolProcess(["connect"] + options + [endpoint], input: .typed)
+        #expect(await server.note("connected: ") != nil)
+        try server.type("1/1\tfirst\nbad\thello\n1/1\tsecond\n")
+        #expect(await server.note("not sent: “bad” isn't a header") != nil)
+        #expect(await server.note("sent to ") != nil)
+        try client.endInput()
+        #expect(try await client.outcome().text == "1/1\tfirst\n1/1\tsecond\n")
+        try await stop(server)
+    }
+
     @Test func aPeerThatSendsNoTerminatorIsFoundOut() async throws {
         let (server, endpoint) = try await serve(["--unfinished", "0.05"])
         let client = try ToolProcess(["connect", "--codec", "raw", endpoint], input: .typed)
