@@ -28,6 +28,9 @@ struct DefaultsTable {
             row("", "`outbox`, bytes sent and not in the kernel, high / low", marks(connection.outbox)),
             row("", "`idleLimit`, silence of the peer", time(connection.idleLimit)),
             row("", "`firstFrameLimit`, the wait for the first frame", time(connection.firstFrameLimit)),
+            row(
+                "", "`unfinishedFrameLimit`, the wait for the rest of a frame; the error says how much of it is there",
+                time(connection.unfinishedFrameLimit)),
             row("", "`writeLimit`, the kernel takes nothing of what waits", time(connection.writeLimit)),
             row("", "`halfOpenLimit`, this side goes on after the peer's end", time(connection.halfOpenLimit)),
             row("", "`lingerLimit`, the wait for the peer's end where no other is given", time(connection.lingerLimit)),
@@ -39,9 +42,15 @@ struct DefaultsTable {
             row("", "`handlers`, where they run", "\(server.handlers)"),
             row("`.lines`, `DelimiterCodec`", "`max` and `maxOutgoing`, without the terminator", size(lines.lines.max)),
             row("", "`overlong`, `unterminated`, `invalidText`", "\(lines.lines.overlong)"),
-            row("`LengthPrefixCodec`", "`max` and `maxOutgoing`, without the header", size(length.max)),
+            row(
+                "`LengthPrefixCodec`, `HeaderCodec` and the other headers, `NetstringCodec`", "`max` and `maxOutgoing`, without the header",
+                size(length.max)),
             row("`JSONHeaderCodec`", "`max` and `maxOutgoing`, without the header", size(header.max)),
             row("", "`maxHeader`, without the CR LF", size(header.maxHeader)),
+            row("`PrefixedStringCodec`", "`max` and `maxOutgoing`, without the length", size(PrefixedStringCodec().max)),
+            row(
+                "`Resynchronizing`", "`budget`, bytes skipped between two frames; frames whose check fails may come to 16 times that",
+                size(length.resynchronizing().budget)),
             row("`JSONCoding`", "`maxDepth`, received values in each other", "\(JSONCoding.standard.maxDepth)"),
         ]
     }

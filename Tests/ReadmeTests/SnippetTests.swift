@@ -47,6 +47,8 @@ struct SnippetTests {
         try await running
     }
 
+    @Test func ownCodecKeepsTheRules() throws { try verifyReadings() }
+
     @Test(arguments: 1...20) func ownCodecCrossesAConnection(seed: UInt64) async throws {
         let readings = (0..<100).map { Reading(sensor: UInt8($0), value: .min + $0) }
         let arrived = try await simulate(seed: seed) { world in
