@@ -13,7 +13,8 @@ extension CParser {
     mutating func readStructHead(
         from start: Int, body: Range<Int>, end: Int, isTypedef: Bool
     ) throws(HeaderError) -> (value: CStruct, error: HeaderError?) {
-        var found = CStruct(position: tokens[start].position, packing: tokens[start].packing)
+        var found = CStruct(position: tokens[start].position)
+        if case .known(let packing) = tokens[start].packing { found.packing = packing }
         var problem: HeaderError?
         var place = isTypedef ? start + 2 : start + 1
         var names: [Token] = []

@@ -23,8 +23,8 @@ extension CParser {
             }
             if Self.basic.contains(token.text), named == nil {
                 words.append(token)
-            } else if words.isEmpty, let type = Self.fixedWidth[token.text] ?? aliases[token.text] {
-                named = type
+            } else if words.isEmpty, let type = Self.fixedWidth[token.text].map({ .known($0) }) ?? aliases[token.text] {
+                named = try type.value(for: token.quoted, at: token.position)
                 words.append(token)
             } else {
                 break

@@ -12,7 +12,7 @@ struct CParser {
     var constants: Constants
     var index = 0
     /// What `typedef`s of integers stand for.
-    var aliases: [String: CInteger] = [:]
+    var aliases: [String: Decided<CInteger>] = [:]
     private var structs: [CStruct] = []
     /// The comments whose annotations belong to something.
     private var used: Set<Int> = []
@@ -55,11 +55,7 @@ struct CParser {
             index = start
             return try readStruct(from: start, body: body, isTypedef: isTypedef)
         }
-        if isTypedef, let (type, _) = try? readType(), let name = token(index), name.kind == .name,
-            token(index + 1)?.isPunctuator(";") == true
-        {
-            aliases[name.text] = type
-        }
+        if isTypedef { readAlias(from: start) }
         index = start
         skipDeclaration()
     }
@@ -78,29 +74,6 @@ struct CParser {
                 if depth <= 0 { return }
             }
             if token.isPunctuator(";"), depth <= 0 { return }
-        }
-    }
-
-    /// Takes the cases of an enum that are numbers; the rest of it is passed over.
-    private mutating func readEnum() {
-        var place = index + 1
-        while let token = token(place), token.kind == .name { place += 1 }
-        guard token(place)?.isPunctuator("{") == true else { return }
-        var next: Int128? = 0
-        while let name = token(place + 1), name.kind == .name {
-            place += 2
-            if token(place)?.isPunctuator("=") == true {
-                var value: [Token] = []
-                while let part = token(place + 1), !part.isPunctuator(","), !part.isPunctuator("}") {
-                    value.append(part)
-                    place += 1
-                }
-                place += 1
-                next = try? constants.value(of: value, at: name.position)
-            }
-            constants.cases[name.text] = next
-            next = next.map { $0 + 1 }
-            guard token(place)?.isPunctuator(",") == true else { return }
         }
     }
 
@@ -137,7 +110,7 @@ struct CParser {
         }
         // Only here: what nobody asks for may be any C.
         if let error = head.error { throw error }
-        try checkSurroundings(start, end)
+        try checkSurroundings(of: found, start...min(end, tokens.count - 1))
         index = body.lowerBound + 1
         var declared: [DeclaredField] = []
         while index < body.upperBound { declared += try readFields() }
@@ -149,15 +122,18 @@ struct CParser {
         index = min(end + 1, tokens.count)
     }
 
-    private func checkSurroundings(_ start: Int, _ end: Int) throws(HeaderError) {
-        for token in tokens[start..<min(end, tokens.count)] {
-            if let condition = token.condition {
-                throw HeaderError(
-                    condition, "the generator can't tell whether this condition holds, and a struct of a header stands in it; take it out")
-            }
-            if token.packing != tokens[start].packing {
+    private func checkSurroundings(of found: CStruct, _ range: ClosedRange<Int>) throws(HeaderError) {
+        let packing = tokens[range.lowerBound].packing
+        for token in tokens[range] {
+            if let condition = token.condition { throw HeaderError(undecided: condition, for: token.quoted, at: token.position) }
+            if token.packing != packing {
                 throw HeaderError(token.position, "`#pragma pack` inside a struct isn't supported; put it above the struct")
             }
+        }
+        // A packed struct is packed, whatever the pragma says.
+        if found.packing != 1 { _ = try packing.value(for: "the packing of `\(found.cName)`", at: found.position) }
+        for include in source.includes where include.next > range.lowerBound && include.next <= range.upperBound {
+            throw HeaderError(include.position, "`#include` inside a struct isn't supported; write here what the file holds")
         }
     }
 

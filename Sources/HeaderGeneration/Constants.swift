@@ -1,8 +1,7 @@
 /// The names that stand for whole numbers: `#define`s and the cases of enums.
 struct Constants: Sendable {
-    /// What the object-like macros stand for.
-    var macros: [String: [Token]] = [:]
-    var cases: [String: Int128] = [:]
+    var macros = Macro.ofCompilers
+    var cases: [String: Decided<Int128>] = [:]
 
     /// The value of a constant expression: numbers, names, parentheses and `+ - * / << >>`.
     ///
@@ -17,9 +16,11 @@ struct Constants: Sendable {
     }
 
     /// The value of a name; nil if it has none that is a number.
+    ///
+    /// - Throws: also where the value depends on a condition that can't be decided.
     func value(named name: String, at position: Position, depth: Int = 0) throws(HeaderError) -> Int128? {
-        if let value = cases[name] { return value }
-        guard let tokens = macros[name], !tokens.isEmpty else { return nil }
+        if let value = cases[name] { return try value.value(for: "`\(name)`", at: position) }
+        guard case .tokens(let tokens)? = try macros[name]?.value(for: "`\(name)`", at: position), !tokens.isEmpty else { return nil }
         return try value(of: tokens, at: position, depth: depth + 1)
     }
 

@@ -11,8 +11,7 @@ extension HeaderEmitter {
         if overhead == 0, isUnsigned {
             lines[lines.count - 1] += " Int(exactly: \(name)) }"
         } else {
-            add("guard let count = Int(exactly: \(name)), count >= \(overhead) else { return nil }", indentation: 2)
-            add(overhead == 0 ? "return count" : "return count - \(overhead)", indentation: 2)
+            emitCounting(name)
             add("}")
         }
 
@@ -24,6 +23,51 @@ extension HeaderEmitter {
         add("\(access)mutating func setBodyCount(_ count: Int) throws(SocketError) {")
         add("\(SwiftName.used(lengthField.name, among: ["count"])) = try Self.length(\(bounds))", indentation: 2)
         add("}")
+    }
+
+    /// The statements that make the body's count of the length, which the expression `length` gives.
+    private mutating func emitCounting(_ length: String) {
+        let overhead = model.overhead
+        if overhead == 0, lengthField.source.type.kind != .signed {
+            add("return Int(exactly: \(length))", indentation: 2)
+        } else {
+            add("guard let count = Int(exactly: \(length)), count >= \(overhead) else { return nil }", indentation: 2)
+            add(overhead == 0 ? "return count" : "return count - \(overhead)", indentation: 2)
+        }
+    }
+
+    /// The same of bytes that may be no header at all: fields that take memory aren't made for it.
+    mutating func emitGlance() {
+        add("")
+        add("/// The bytes of body that a header here announces; nil if it isn't plausible or the number can't be meant.")
+        add("\(access)static func bodyCount(in input: ByteInput) -> Int? {")
+        for field in model.fields {
+            for condition in conditions(ofBytesOf: field) { add("guard \(condition) else { return nil }", indentation: 2) }
+        }
+        emitCounting(load(lengthField.source.type.swiftName, at: lengthField.offset, lengthField.swiftOrder))
+        add("}")
+    }
+
+    private func load(_ type: String, at offset: Int, _ order: String) -> String { "input.load(\(type).self, at: \(offset), \(order))" }
+
+    /// What must hold of a field's bytes.
+    private func conditions(ofBytesOf field: HeaderModel.Field) -> [String] {
+        guard let text = field.text else {
+            let number = load(field.source.type.swiftName, at: field.offset, field.swiftOrder)
+            return condition(of: field, named: number).map { [$0] } ?? []
+        }
+        var rest = Array(text.utf8) + Array(repeating: 0, count: field.source.size - text.utf8.count)
+        var offset = field.offset
+        var conditions: [String] = []
+        while !rest.isEmpty {
+            // The most of it that one number holds.
+            let size = [8, 4, 2, 1].first { $0 <= rest.count } ?? 1
+            let value = rest.prefix(size).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+            conditions.append("\(load("UInt\(8 * size)", at: offset, ".big")) == 0x\(String(value, radix: 16, uppercase: true))")
+            rest.removeFirst(size)
+            offset += size
+        }
+        return conditions
     }
 
     mutating func emitPlausibility() {

@@ -33,6 +33,7 @@ struct HeaderEmitter {
         emitWriting()
         emitBodyCount()
         emitPlausibility()
+        if hasLimitedFields { emitGlance() }
         for field in given where field.storage != .integer { emitSetter(field) }
         emitEquality()
         add("}", indentation: 0)

@@ -9,8 +9,8 @@ struct Token: Sendable, Equatable {
     var text: String
     var position: Position
     /// What `#pragma pack` says here; nil for the layout that the C ABI has.
-    var packing: Int?
-    /// The `#if` around it that can't be decided here.
+    var packing: Decided<Int?> = .known(nil)
+    /// The `#if` around it, or around the macro of its name, that can't be decided here.
     var condition: Position?
 
     func isPunctuator(_ text: String) -> Bool { kind == .punctuator && self.text == text }

@@ -43,11 +43,25 @@ public protocol FixedHeader: Sendable {
     /// Whether the other fields look like those of a header, which tells headers from garbage when a stream has lost its borders.
     /// True unless a type says otherwise.
     var isPlausible: Bool { get }
+
+    /// What ``bodyCount`` says of the header at the front of `input`, which has at least ``byteCount`` bytes; nil also for one that isn't
+    /// plausible.
+    ///
+    /// By default the header is read for it. A search behind garbage asks this at each byte, so that a type whose initialiser takes memory,
+    /// for an array say, should look at the numbers alone.
+    static func bodyCount(in input: ByteInput) -> Int?
 }
 
 extension FixedHeader {
     /// True.
     @inlinable public var isPlausible: Bool { true }
+
+    /// Reads the header and asks it.
+    @inlinable
+    public static func bodyCount(in input: ByteInput) -> Int? {
+        let header = Self(from: input)
+        return header.isPlausible ? header.bodyCount : nil
+    }
 
     /// `count` as the value of a length field, plus what the field counts beside the body.
     ///

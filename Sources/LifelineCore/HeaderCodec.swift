@@ -127,8 +127,7 @@ extension HeaderCodec: HeaderedCodec {
     @inlinable
     public func frameStart(in input: ByteInput) -> FrameStart {
         guard input.count >= Header.byteCount else { return .incomplete }
-        let header = Header(from: input)
-        guard header.isPlausible, let body = header.bodyCount, isWithinLimit(body) else { return .impossible }
+        guard let body = Header.bodyCount(in: input), isWithinLimit(body) else { return .impossible }
         return .frame(byteCount: Header.byteCount &+ body &+ trailer)
     }
 

@@ -78,6 +78,12 @@ struct EmitterTests {
                         return true
                     }
 
+                    /// The bytes of body that a header here announces; nil if it isn't plausible or the number can't be meant.
+                    static func bodyCount(in input: ByteInput) -> Int? {
+                        guard (1...4).contains(input.load(UInt8.self, at: 0, .big)) else { return nil }
+                        return Int(exactly: input.load(UInt16.self, at: 4, .big))
+                    }
+
                     /// The text in `name` up to its first NUL; nil if that isn't UTF-8.
                     var nameText: String? { Self.text(of: name) }
 
@@ -103,6 +109,26 @@ struct EmitterTests {
                 }
 
                 """)
+    }
+
+    @Test func garbageIsToldWithoutReadingArraysAndTexts() throws {
+        let swift = try generate(
+            """
+            // lifeline: big-endian; n counts packet; magic == "CHAT|v1"; flags little-endian; flags < 8
+            struct s { int16_t levels[9]; char magic[9]; uint8_t kind[4]; uint32_t flags; int n; };
+            """)
+        let lines = """
+                static func bodyCount(in input: ByteInput) -> Int? {
+                    guard input.load(UInt64.self, at: 18, .big) == 0x434841547C763100 else { return nil }
+                    guard input.load(UInt8.self, at: 26, .big) == 0x0 else { return nil }
+                    guard input.load(UInt32.self, at: 32, .little) <= 7 else { return nil }
+                    guard let count = Int(exactly: input.load(Int32.self, at: 36, .big)), count >= 40 else { return nil }
+                    return count - 40
+                }
+            """
+        #expect(swift.contains(lines), "\(swift)")
+        let integers = try generate("// lifeline: big-endian; n counts body\nstruct s { int n; };")
+        #expect(!integers.contains("bodyCount(in"), "the default does it")
     }
 
     @Test func paddingStandsInTheTable() throws {

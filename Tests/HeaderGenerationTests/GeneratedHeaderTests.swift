@@ -104,6 +104,36 @@ struct GeneratedHeaderTests {
         #expect(try !words(input: 4) && !words(output: 8) && !words(length: 200) && !words(hasher: -6) && !words(lowest: 0))
     }
 
+    @Test func aGlanceAtTheBytesSaysWhatTheHeaderSays() throws {
+        var generator = SeededGenerator(seed: 8)
+        var plausible = 0
+        func compare<Header: FixedHeader>(_: Header.Type, _ bytes: [UInt8]) {
+            let header = read(Header.self, bytes)
+            let expected = header.isPlausible ? header.bodyCount : nil
+            #expect(Header.bodyCount(in: ByteInput(Bytes(bytes))) == expected, "\(bytes)")
+            if expected != nil { plausible += 1 }
+        }
+        var packed = try PackedHeader(digest: [1], deltas: [-128, 127], flags: 4, initial: 200)
+        try packed.setBodyCount(7)
+        let words = try WordsHeader(default: 1, input: 5, output: 3, length: 4, hasher: 0, element: [5])
+        let padded = try PaddedHeader(kind: 1, token: 2, sender: Bytes("bob"), levels: [3, -4, 5], tail: -6, sign: 7)
+        for _ in 0..<3000 {
+            // One byte of a good header is another.
+            var (a, b, c) = (bytes(packed), bytes(words), bytes(padded))
+            a[Int.random(in: a.indices, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
+            b[Int.random(in: b.indices, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
+            c[Int.random(in: c.indices, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
+            compare(PackedHeader.self, a)
+            compare(WordsHeader.self, b)
+            compare(PaddedHeader.self, c)
+        }
+        #expect((3000..<8900).contains(plausible))
+    }
+
+    @Test func headersOfFilesWhosePathsReadAlikeAreBothMade() {
+        #expect(InFolder.byteCount == 2 && BesideFolder.byteCount == 4)
+    }
+
     @Test func theLengthTakesNoPartInEquality() throws {
         var long = ChatHeader(mainType: 1, subType: 2)
         try long.setBodyCount(77)

@@ -27,6 +27,22 @@ private struct DeviceHeader: FixedHeader, Equatable {
 
 private func skipped(_ byteCount: Int) -> Finding { Finding(.skippedBytes, byteCount: byteCount) }
 
+/// A header whose initialiser takes memory: at garbage it isn't to be read.
+private struct ListHeader: FixedHeader, Equatable {
+    static let mark: UInt8 = 0xA5
+    let numbers: [UInt8]
+
+    static var byteCount: Int { 6 }
+    init(from input: ByteInput) {
+        #expect(input[0] == Self.mark && input[1] <= 9, "read at garbage")
+        numbers = (0..<6).map { input[$0] }
+    }
+    func write(to output: inout ByteOutput) { for number in numbers { output.append(number) } }
+    var bodyCount: Int? { Int(numbers[1]) }
+    mutating func setBodyCount(_ count: Int) {}
+    static func bodyCount(in input: ByteInput) -> Int? { input[0] == mark ? Int(input[1]) : nil }
+}
+
 @Suite("Resynchronizing")
 struct ResynchronizingTests {
     private let device = HeaderCodec(DeviceHeader.self, max: 64, check: .xor(from: 2))
@@ -172,6 +188,15 @@ struct ResynchronizingTests {
         // 5 bytes of 16 * 5 are checked in vain each time.
         let outcome = feedEveryWay(device.resynchronizing(budget: 5), stream)
         #expect(outcome.frames.count == 40 && outcome.error == nil)
+    }
+
+    @Test("a header that says its count by itself is read only where a frame can begin")
+    func garbageIsNotRead() {
+        // A wrong mark, and a mark with a length above the limit.
+        let outcome = feedEveryWay(
+            HeaderCodec(ListHeader.self, max: 9).resynchronizing(), garbage(9) + [0xA5, 10, 0, 0, 0, 0, 0, 0] + [0xA5, 1, 2, 3, 4, 5, 6])
+        #expect(outcome.frames.map(\.header.numbers) == [[0xA5, 1, 2, 3, 4, 5]])
+        #expect(outcome.findings == [skipped(17)])
     }
 
     @Test("skipped bytes leave memory at once")
