@@ -13,6 +13,7 @@ extension FabricState {
     }
 
     mutating func send(_ packet: Packet, after delay: Duration = .zero) {
+        if packet.kind != .acknowledgement { packet.sender?.lastSent = now }
         if rules.isEmpty { dispatch(packet, after: delay) } else { effects.append(.judge(packet, after: delay)) }
     }
 
@@ -73,8 +74,8 @@ extension FabricState {
     mutating func lose(_ packet: Packet) {
         note(.lost, packet)
         switch packet.kind {
-        case .connect, .data, .probe: if let sender = packet.sender { armRetransmission(sender) }
-        case .accept, .acknowledgement: if let receiver = packet.receiver { armRetransmission(receiver) }
+        case .connect, .data, .probe: if let sender = packet.sender { armRetransmission(sender, since: sender.lastSent) }
+        case .accept, .acknowledgement: if let receiver = packet.receiver { armRetransmission(receiver, since: receiver.lastSent) }
         case .reset: break
         }
     }

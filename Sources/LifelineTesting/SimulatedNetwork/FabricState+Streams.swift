@@ -30,7 +30,7 @@ extension FabricState {
             send(packet, after: gap)
         }
         // With nothing under way nobody would ever say that there is room again, if the word were lost.
-        if socket.acknowledged == socket.next, socket.next < socket.written { armRetransmission(socket) }
+        if socket.acknowledged == socket.next, socket.next < socket.written { armRetransmission(socket, since: now) }
     }
 
     mutating func dataArrived(_ packet: Packet, at socket: SimulatedSocket) {

@@ -7,8 +7,8 @@ extension FabricState {
     private static let shortestWait = Duration.milliseconds(200)
     private static let longestWait = Duration.seconds(120)
 
-    /// `socket` misses something; it will try again after the time that a kernel takes, twice as long each time.
-    mutating func armRetransmission(_ socket: SimulatedSocket) {
+    /// `socket` misses something since `start`; it will try again after the time that a kernel takes, twice as long each time.
+    mutating func armRetransmission(_ socket: SimulatedSocket, since start: LoopTime) {
         guard socket.isWaiting, socket.retransmission == .never else { return }
         if socket.waitingSince == .never { socket.waitingSince = now }
         let path = socket.connection.links
@@ -18,7 +18,7 @@ extension FabricState {
         // Ten doublings are more than the longest wait.
         let wait = min(first * (1 << min(socket.tries, 10)), max(first, Self.longestWait))
         // The last try ends at the limit.
-        socket.retransmission = max(now, min(now.advanced(by: wait), deadline(of: socket)))
+        socket.retransmission = max(now, min(start.advanced(by: wait), deadline(of: socket)))
         events.add(.retransmission(socket, of: socket.connection), at: socket.retransmission)
     }
 

@@ -107,7 +107,9 @@ struct FabricState {
         case .retransmission(let socket, _): retransmissionIsDue(socket)
         case .keepAlive(let socket, _): keepAliveIsDue(socket)
         case .forgetting(let socket, _): if socket.phase == .open { end(socket, because: nil) }
-        case .accepting(let listener): acceptNext(at: listener)
+        case .accepting(let listener):
+            listener.isTimed = false
+            acceptNext(at: listener)
         }
     }
 

@@ -87,6 +87,7 @@ final class SimulatedSocket {
     // Waiting for the peer.
     var waitingSince = LoopTime.never
     var retransmission = LoopTime.never
+    var lastSent = LoopTime.zero
     var tries = 0
     var retransmits = 0
     var unansweredProbes = 0
