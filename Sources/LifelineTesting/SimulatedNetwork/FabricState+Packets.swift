@@ -57,7 +57,7 @@ extension FabricState {
             time = max(time, links[packet.link].busyUntil).advanced(by: settings.transmission(of: packet.bytes.count))
             links[packet.link].busyUntil = time
         }
-        time = time.advanced(by: max(.zero, settings.latency)).advanced(by: random(upTo: settings.jitter))
+        time = time.advanced(by: max(.zero, settings.latency)).advanced(by: draw(upTo: settings.jitter))
         // The order is kept.
         let connection = packet.connection
         if packet.isFromDialer {

@@ -21,7 +21,7 @@ extension FabricState {
                 socket.next += 1
             }
             send(packet, after: gap)
-            if isCut { gap += .microseconds(1) + random(upTo: .microseconds(99)) }
+            if isCut { gap += .microseconds(1) + draw(upTo: .microseconds(99)) }
         }
         if socket.isEnding, socket.next == socket.written {
             var packet = Packet(kind: .data, connection: socket.connection, isFromDialer: socket.isDialer, offset: socket.next)

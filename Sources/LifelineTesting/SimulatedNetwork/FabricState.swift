@@ -96,7 +96,7 @@ struct FabricState {
         share > 0 && Double.random(in: 0..<1, using: &dice) < share
     }
 
-    mutating func random(upTo longest: Duration) -> Duration {
+    mutating func draw(upTo longest: Duration) -> Duration {
         let nanoseconds = longest.clampedNanoseconds
         return nanoseconds <= 0 ? .zero : .nanoseconds(Int64.random(in: 0...nanoseconds, using: &dice))
     }
