@@ -118,6 +118,24 @@ import Testing
         }
     }
 
+    @Test func `a reset that is lost is asked for again`() async throws {
+        try await simulate { world in
+            let network = world.simulated
+            let (server, phone) = (network.host("server"), network.host("phone"))
+            try await withEchoServer(on: server) {
+                let resets = Atomic(0)
+                network.addRule { packet in
+                    packet.kind == .reset && resets.wrappingAdd(1, ordering: .relaxed).oldValue == 0 ? .drop : .pass
+                }
+                // The dialer is gone before the answer comes; that is answered with a reset.
+                await expect(.timedOut) { try await connect(from: phone, within: .milliseconds(1)) }
+                try await world.advance(by: .seconds(2))
+                #expect(resets.load(ordering: .relaxed) == 2)
+                #expect(network.liveConnections == 0)
+            }
+        }
+    }
+
     @Test func `a rule may change the network`() async throws {
         try await simulate { world in
             let network = world.simulated

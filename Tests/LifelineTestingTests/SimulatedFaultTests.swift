@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `a cancelled connect leaves nothing behind`() async throws {
+    @Test func `C54: a cancelled connect leaves nothing behind`() async throws {
         try await simulate { world in
             let network = world.simulated
             let (server, phone) = (network.host("server"), network.host("phone"))

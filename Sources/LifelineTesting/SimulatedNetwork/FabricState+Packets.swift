@@ -75,8 +75,8 @@ extension FabricState {
         note(.lost, packet)
         switch packet.kind {
         case .connect, .data, .probe: if let sender = packet.sender { armRetransmission(sender, since: sender.lastSent) }
-        case .accept, .acknowledgement: if let receiver = packet.receiver { armRetransmission(receiver, since: receiver.lastSent) }
-        case .reset: break
+        case .accept, .acknowledgement, .reset:
+            if let receiver = packet.receiver { armRetransmission(receiver, since: receiver.lastSent) }
         }
     }
 

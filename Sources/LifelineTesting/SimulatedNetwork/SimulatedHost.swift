@@ -31,14 +31,15 @@ public final class SimulatedHost: Network {
     public var isUp: Bool { fabric.perform { $0.hosts[index].isUp } }
 
     /// Takes its power away. Nobody is told: peers hear nothing until the host is up again, when their next packet is answered with a
-    /// reset. On the host itself all listeners are gone, connections fail, and listening and connecting throw `unreachable`. Harmless
-    /// when repeated.
+    /// reset. On the host itself connections fail, listening and connecting throw `unreachable`, and a server accepts nobody any more:
+    /// shut it down, and bind another after ``restart()``. Harmless when repeated.
     public func crash() { fabric.perform { $0.crash(index) } }
 
     /// Gives the power back. Nothing listens and nobody is connected; bind again.
     public func restart() { fabric.perform { $0.restart(index) } }
 
     /// Ends its process as `kill -9` does. The kernel closes everything: a peer sees the end of its connection, or a reset if the process
-    /// hadn't read all that had arrived; the ports are free at once. What runs on the host finds its connections closed.
+    /// hadn't read all that had arrived; the ports are free at once. What runs on the host in the test stands for what is dead: it finds
+    /// its connections closed, and a server accepts nobody any more. The next process may connect and bind at once.
     public func killProcess() { fabric.perform { $0.killProcess(on: index) } }
 }
