@@ -24,6 +24,8 @@ import Testing
                 #expect(try await connection.next() == "during")
                 // A kernel tries after 0.2 s, and twice as long each time: after 12.6 s in all.
                 #expect(world.now - start == .milliseconds(12_602))
+                let losses = world.trace.lines.filter { $0.hasSuffix("→ data 7..<14 lost") }
+                #expect(losses.count == 6, "the first under way, the others at once")
                 #expect(await connection.close())
             }
         }

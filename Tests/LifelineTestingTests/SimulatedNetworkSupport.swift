@@ -49,3 +49,21 @@ func expectNothingLeft(_ network: SimulatedNetwork, sourceLocation: SourceLocati
     #expect(network.openTransports == 0, sourceLocation: sourceLocation)
     #expect(network.openListeners == 0, sourceLocation: sourceLocation)
 }
+
+/// Reads all that comes, on its transport's loop.
+final class Drain: TransportHandler, @unchecked Sendable {  // Touched in one simulation, whose loops share a thread.
+    private let transport: any Transport
+    private(set) var count = 0
+
+    init(_ transport: any Transport) { self.transport = transport }
+
+    func begin() { transport.start(self) }
+
+    func transportIsReadable() {
+        withUnsafeTemporaryAllocation(byteCount: 10_000, alignment: 1) { buffer in
+            while case .bytes(let taken, _)? = try? transport.read(into: buffer) { count += taken }
+        }
+    }
+
+    func transportIsWritable() {}
+}

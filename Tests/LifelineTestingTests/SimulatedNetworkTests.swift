@@ -1,6 +1,7 @@
 import LifelineCore
 import LifelineRuntime
 import LifelineTesting
+import Synchronization
 import Testing
 
 /// The real server and connections on a network that never existed.
@@ -102,6 +103,57 @@ import Testing
             #expect(await connection.close(within: .seconds(60)))
             await listening.shutdown()
             try await running
+        }
+    }
+
+    @Test func `two full buffers take no more`() async throws {
+        try await simulate { world in
+            let network = world.simulated
+            let (one, other) = (network.host("one"), network.host("other"))
+            one.kernel.sendBuffer = 1_000
+            other.kernel.receiveBuffer = 500
+            let (near, far) = try await pair(on: world.loops[0], one, at: .tcp("other", 1), listening: other)
+            let bytes = Bytes([UInt8](repeating: 7, count: 400))
+            let taken = Atomic(0)
+            // In a minute a closed window is asked about many times.
+            for _ in 0..<60 {
+                world.loops[0].run { taken.wrappingAdd((try? near.write(bytes)) ?? 0, ordering: .relaxed) }
+                try await world.advance(by: .seconds(1))
+            }
+            #expect(taken.load(ordering: .relaxed) == 1_500)
+            // The word that there is room doesn't wait for the next question.
+            let moment = world.now
+            let reader = Drain(far)
+            world.loops[0].run { reader.begin() }
+            while reader.count < 1_500 { try await world.advance(by: .milliseconds(1)) }
+            #expect(world.now - moment < .milliseconds(10))
+            world.loops[0].run {
+                near.close(reset: true)
+                far.close(reset: true)
+            }
+        }
+    }
+
+    @Test func `an end whose acknowledgement is lost is acknowledged again`() async throws {
+        try await simulate { world in
+            let network = world.simulated
+            let loop = world.loops[0]
+            let (near, far) = try await pair(on: loop, network.host("near"), at: .tcp("far", 1), listening: network.host("far"))
+            try await world.advance(by: .seconds(1))
+            let drops = Atomic(0)
+            network.addRule { packet in
+                guard packet.kind == .acknowledgement, packet.isFromDialer else { return .pass }
+                return drops.wrappingAdd(1, ordering: .relaxed).oldValue == 0 ? .drop : .pass
+            }
+            loop.run {
+                near.close(reset: false)
+                far.shutdownWrites()
+            }
+            try await world.advance(by: .seconds(1))
+            loop.run { far.close(reset: false) }
+            #expect(drops.load(ordering: .relaxed) == 2)
+            #expect(!world.trace.lines.contains { $0.contains("reset") })
+            expectNothingLeft(network)
         }
     }
 
