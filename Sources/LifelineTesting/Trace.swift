@@ -1,6 +1,6 @@
 internal import LifelineRuntime
 
-/// What happened in a simulation, in order: every turn of every loop, and what the test recorded.
+/// What happened in a simulation, in order: every turn of every loop, every packet of the simulated network, and what the test recorded.
 ///
 /// Two runs are the same exactly if their hashes are, whatever process they ran in. Only the last ``capacity`` lines are kept; the hash
 /// is over all.
@@ -13,11 +13,13 @@ public final class Trace: @unchecked Sendable {
     private enum Entry {
         case turn(LoopTime, loop: Int, jobs: Int)
         case text(LoopTime, loop: Int?, String)
+        case network(LoopTime, NetworkEvent)
 
         var line: String {
             switch self {
             case .turn(let time, let loop, let jobs): "\(time.sinceStart) \(loop) turn, \(jobs) jobs"
             case .text(let time, let loop, let text): "\(time.sinceStart) \(loop.map(String.init) ?? "-") \(text)"
+            case .network(let time, let event): "\(time.sinceStart) - \(event)"
             }
         }
     }
@@ -64,6 +66,18 @@ public final class Trace: @unchecked Sendable {
         }
     }
 
+    func addNetwork(_ time: LoopTime, _ event: NetworkEvent) {
+        lock.withLock {
+            fnv.add(3)
+            fnv.add(UInt64(bitPattern: time.nanoseconds))
+            for byte in event.what.rawValue.utf8 { fnv.add(byte: byte) }
+            for byte in event.kind.rawValue.utf8 { fnv.add(byte: byte) }
+            for number in [event.connection, event.offset, event.count] { fnv.add(UInt64(bitPattern: Int64(number))) }
+            fnv.add(byte: (event.isFromDialer ? 1 : 0) + (event.isEnd ? 2 : 0))
+            keep(.network(time, event))
+        }
+    }
+
     private func keep(_ entry: Entry) {
         total += 1
         if entries.count < Self.capacity {
@@ -72,6 +86,24 @@ public final class Trace: @unchecked Sendable {
             entries[oldest] = entry
             oldest = (oldest + 1) % Self.capacity
         }
+    }
+}
+
+/// What became of a packet; put into words when somebody reads it.
+struct NetworkEvent: CustomStringConvertible {
+    enum What: String { case arrived, lost, held, broken }
+
+    let what: What
+    let kind: SimulatedPacket.Kind
+    let connection: Int
+    let isFromDialer: Bool
+    let offset: Int
+    let count: Int
+    let isEnd: Bool
+
+    var description: String {
+        let bytes = kind == .data ? " \(offset)..<\(offset + count)\(isEnd ? " and the end" : "")" : ""
+        return "#\(connection) \(isFromDialer ? "→" : "←") \(kind)\(bytes) \(what)"
     }
 }
 

@@ -138,9 +138,13 @@ extension VirtualScheduler {
         return news
     }
 
-    /// Gives one of the loops that have something to do its turn; false if there is none.
+    /// Lets the network do what is due, or gives one of the loops that have something to do its turn; false if there is nothing.
     private func turn() -> Bool {
         let now = now
+        if let device, device.act(at: now) {
+            turnsAtMoment += 1
+            return true
+        }
         candidates.removeAll(keepingCapacity: true)
         for seat in seats where seat.queues.hasWork || seat.queues.timers.nextTime.map({ $0 <= now }) == true {
             candidates.append(seat)
@@ -155,7 +159,11 @@ extension VirtualScheduler {
         return true
     }
 
-    private func nextTimer() -> LoopTime? { seats.compactMap(\.queues.timers.nextTime).min() }
+    private func nextTimer() -> LoopTime? {
+        let next = seats.compactMap(\.queues.timers.nextTime).min()
+        guard let other = device?.nextTime else { return next }
+        return next.map { min($0, other) } ?? other
+    }
 
     /// Tells the first that waits for a quiet moment; false if nobody does.
     private func settleOne() -> Bool {

@@ -7,6 +7,14 @@ internal import Synchronization
 /// The proof behind `@unchecked`: what stands under `lock` is guarded by it, what stands under "thread" is used by the one thread that
 /// runs turns at a time (a later one starts only after the lock said that the former has ended), and the rest never changes.
 package final class VirtualScheduler: @unchecked Sendable {
+    /// Something beside the loops that acts at moments of its own, on the thread: a network.
+    protocol Device: AnyObject, Sendable {
+        /// When something will happen next.
+        var nextTime: LoopTime? { get }
+        /// Does what is due; false if nothing was.
+        func act(at now: LoopTime) -> Bool
+    }
+
     /// What a simulation may use up.
     struct Bounds: Sendable {
         /// Of virtual time.
@@ -39,6 +47,8 @@ package final class VirtualScheduler: @unchecked Sendable {
     let trace = Trace()
     let gate = lifeline_gate_create()
     private let time = Atomic<Int64>(0)
+    /// Set before the thread starts.
+    weak var device: (any Device)?
 
     let lock = Lock()
     // Under `lock`.

@@ -9,6 +9,8 @@ public struct World: Sendable {
     package let loops: [VirtualEventLoop]
     /// A network in memory on the simulation's loops; its names belong to this world.
     public let network: InMemoryNetwork
+    /// A network of named hosts with links between them that the test can slow down and break.
+    public let simulated: SimulatedNetwork
     /// Random numbers from the seed, one sequence for all tasks of the simulation. They don't change whose turn it is.
     public let random: WorldGenerator
 
@@ -16,6 +18,7 @@ public struct World: Sendable {
         self.scheduler = scheduler
         loops = scheduler.seats.map { VirtualEventLoop(scheduler, seat: $0) }
         network = InMemoryNetwork(loops: loops)
+        simulated = SimulatedNetwork(SimulatedFabric(scheduler, loops: loops))
         random = WorldGenerator(seed: ~scheduler.seed)
     }
 
@@ -27,6 +30,9 @@ public struct World: Sendable {
 
     /// Time for the code under test.
     public var clock: VirtualClock { VirtualClock(scheduler: scheduler, loops: loops) }
+
+    /// How many timers are armed on the event loops, those of the code under test among them. To be asked within the simulation.
+    public var armedTimers: Int { scheduler.isOnThread ? scheduler.seats.reduce(0) { $0 + $1.queues.timers.count } : 0 }
 
     /// What has happened so far.
     public var trace: Trace { scheduler.trace }

@@ -1,6 +1,7 @@
 #ifndef CLIFELINETESTING_H
 #define CLIFELINETESTING_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,6 +9,17 @@
 #if defined(__clang__)
 #pragma clang assume_nonnull begin
 #endif
+
+// What a simulated kernel reports: the error numbers of the system that the simulation runs on.
+
+enum {
+    LIFELINE_ADDRESS_IN_USE = EADDRINUSE,
+    LIFELINE_ADDRESS_NOT_AVAILABLE = EADDRNOTAVAIL,
+    LIFELINE_CONNECTION_REFUSED = ECONNREFUSED,
+    LIFELINE_CONNECTION_RESET = ECONNRESET,
+    LIFELINE_NETWORK_DOWN = ENETDOWN,
+    LIFELINE_TIMED_OUT = ETIMEDOUT,
+};
 
 // Threads and waiting (thread.c).
 

@@ -6,12 +6,14 @@ final actor ConformanceBench {
     nonisolated let loop: any EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
     nonisolated let tellsResets: Bool
+    nonisolated let travelTime: Duration
     let near: ConformanceEnd
     let far: ConformanceEnd
 
-    init(_ near: any Transport, _ far: any Transport, on loop: any EventLoop, tellsResets: Bool) {
+    init(_ near: any Transport, _ far: any Transport, on loop: any EventLoop, tellsResets: Bool, travelTime: Duration) {
         self.loop = loop
         self.tellsResets = tellsResets
+        self.travelTime = travelTime
         let calls = ConformanceEnd.Calls()
         self.near = ConformanceEnd("the near end", near, calls)
         self.far = ConformanceEnd("the far end", far, calls)
@@ -45,13 +47,21 @@ final actor ConformanceBench {
         far.forgetNotices()
     }
 
-    /// Lets the loop take so many turns.
+    /// Lets the loop take so many turns, and what is under way arrive in each.
     func turns(_ count: Int) async throws {
         for _ in 0..<count {
             let turned = OneShot<Void>()
             loop.submit { turned.succeed(()) }
             try await turned.value()
+            if travelTime > .zero { try await pass(travelTime) }
         }
+    }
+
+    private func pass(_ time: Duration) async throws {
+        let passed = OneShot<Void>(timeOut: SocketError(.timedOut, "as it should"))
+        do {
+            try await passed.value(within: time, on: loop)
+        } catch is SocketError {}
     }
 }
 

@@ -10,6 +10,7 @@ extension TransportConformance {
                 far.forgetNotices()
                 try near.write(5)
                 try await far.untilReadable()
+                try await bench.turns(1)
                 guard case .bytes(5, let more) = try far.read() else {
                     throw ConformanceProblem(description: "in round \(round) the five bytes weren't there after the notice")
                 }

@@ -35,19 +35,22 @@ package struct TransportConformance: Sendable {
     package let name: String
     package let loop: any EventLoop
     let tellsResets: Bool
+    let travelTime: Duration
     let makePair: @Sendable (any EventLoop) async throws -> (any Transport, any Transport)
 
     /// - Parameters:
     ///   - loop: where both ends live.
     ///   - tellsResets: false for transports that have no way to tell the peer of a reset, which is an end then.
+    ///   - travelTime: how long bytes and the word about them may be under way, where that is more than a turn of the loop.
     ///   - makePair: makes two ends of one connection on a loop, neither of them started.
     package init(
-        name: String, loop: any EventLoop, tellsResets: Bool = true,
+        name: String, loop: any EventLoop, tellsResets: Bool = true, travelTime: Duration = .zero,
         makePair: @escaping @Sendable (any EventLoop) async throws -> (any Transport, any Transport)
     ) {
         self.name = name
         self.loop = loop
         self.tellsResets = tellsResets
+        self.travelTime = travelTime
         self.makePair = makePair
     }
 
@@ -59,7 +62,7 @@ package struct TransportConformance: Sendable {
     /// - Throws: ``Failure``; what `makePair` throws.
     package func run(_ check: Check) async throws {
         let (near, far) = try await makePair(loop)
-        let bench = ConformanceBench(near, far, on: loop, tellsResets: tellsResets)
+        let bench = ConformanceBench(near, far, on: loop, tellsResets: tellsResets, travelTime: travelTime)
         do {
             try await bench.run(check)
         } catch let error as CancellationError {
