@@ -1,3 +1,5 @@
+import LifelineCore
+
 /// A moment on an event loop's clock, in nanoseconds since an origin of its own. It never follows the wall clock.
 package struct LoopTime: Comparable, Hashable, Sendable {
     package var nanoseconds: Int64
@@ -17,16 +19,5 @@ package struct LoopTime: Comparable, Hashable, Sendable {
 
     package func duration(to later: LoopTime) -> Duration {
         .nanoseconds(later.nanoseconds.subtractingReportingOverflow(nanoseconds).partialValue)
-    }
-}
-
-extension Duration {
-    /// In nanoseconds, held within what 64 bits take.
-    package var clampedNanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        if overflow { return seconds < 0 ? .min : .max }
-        let (sum, carry) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
-        return carry ? (seconds < 0 ? .min : .max) : sum
     }
 }
