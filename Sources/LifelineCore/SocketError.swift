@@ -156,6 +156,28 @@ extension SocketError.Code {
     public static let evicted = Self("evicted")
     /// The server is shutting down.
     public static let shuttingDown = Self("shutting down")
+    /// The server doesn't want this client any more, as when it has logged in elsewhere.
+    public static let kicked = Self("kicked")
+    /// The peer didn't answer in time, though nothing has failed.
+    public static let heartbeatMissed = Self("heartbeat missed")
+
+    // A link that is kept up.
+    /// The registration failed; the cause says why where it isn't one of these errors.
+    public static let loginRefused = Self("login refused")
+    /// The peer's certificate wasn't accepted.
+    public static let certificateRefused = Self("certificate refused")
+    /// TLS, or the upgrade to another protocol, couldn't be agreed on.
+    public static let handshakeFailed = Self("handshake failed")
+    /// The reconnect policy allowed no further attempt; the cause is the last one's error.
+    public static let gaveUp = Self("gave up")
+    /// There is no connection now, and the rule for that is to fail.
+    public static let offline = Self("offline")
+    /// As many messages wait for the connection as may.
+    public static let queueFull = Self("queue full")
+    /// A message waited for longer than it was good for.
+    public static let expired = Self("expired")
+    /// A newer message took the place of this one before it was sent.
+    public static let superseded = Self("superseded")
 
     // The caller.
     /// The call isn't allowed in this state, such as a second `next()` while one waits.
