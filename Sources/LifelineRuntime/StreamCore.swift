@@ -101,7 +101,10 @@ package final class StreamCore: @unchecked Sendable {
             deadlines[.frame] = .never
             owner?.streamReadingEnded(reason)
         }
-        if actions.contains(.refuseSends) { outbox.end(sendError, dropping: actions.contains(.dropOutbox)) }
+        if actions.contains(.refuseSends) {
+            outbox.end(sendError, dropping: actions.contains(.dropOutbox), written: unreported)
+            unreported = 0
+        }
         if actions.contains(.dropOutbox) {
             unwritten = WriteQueue()
             deadlines[.write] = .never
