@@ -34,6 +34,8 @@ public struct SocketError: Error, Sendable {
         case close
         /// Shutting a server down.
         case shutdown
+        /// Registering on a new connection, in a supervisor.
+        case registration
 
         package var words: String {
             switch self {
@@ -47,6 +49,7 @@ public struct SocketError: Error, Sendable {
             case .halfOpen: "waiting for this side's end"
             case .close: "closing"
             case .shutdown: "shutting down"
+            case .registration: "registering"
             }
         }
     }
@@ -176,6 +179,8 @@ extension SocketError.Code {
     public static let queueFull = Self("queue full")
     /// A message waited for longer than it was good for.
     public static let expired = Self("expired")
+    /// A message was taken back before it was sent.
+    public static let withdrawn = Self("withdrawn")
     /// A newer message took the place of this one before it was sent.
     public static let superseded = Self("superseded")
 

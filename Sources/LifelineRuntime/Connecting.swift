@@ -42,7 +42,13 @@ extension StreamCore {
         _ endpoint: Endpoint, on network: some Network, within limit: Duration, options: ConnectionOptions
     ) async throws -> StreamCore {
         let driver = network._driver.base
-        let loop = driver.nextLoop()
+        return try await dial(endpoint, over: driver, on: driver.nextLoop(), within: limit, options: options)
+    }
+
+    /// A stream on `loop`, not started.
+    package static func dial(
+        _ endpoint: Endpoint, over driver: any NetworkDriver, on loop: any EventLoop, within limit: Duration, options: ConnectionOptions
+    ) async throws -> StreamCore {
         let transport = try await driver.dial(endpoint, on: loop, options: options.socket, within: limit)
         return StreamCore(transport: transport, options: options)
     }

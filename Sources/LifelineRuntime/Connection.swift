@@ -34,6 +34,27 @@ public final actor Connection<C: Codec> {
         core.loop.join()
     }
 
+    /// A connection that fills `inbox`, in which the frames of several connections stand one behind the other. On the loop.
+    ///
+    /// - Parameter old: the connection whose stream and codec it takes over; that one's sends throw `error` from now on.
+    ///   `Inbound.succeed` has to follow.
+    init(
+        over core: StreamCore, codec: C, filling inbox: Inbox<C.Decoder.Frame>,
+        succeeding old: (connection: Connection<C>, error: SocketError)? = nil
+    ) {
+        self.core = core
+        self.codec = codec
+        self.inbox = inbox
+        if let old {
+            inbound = Inbound(core: core, decoder: old.connection.inbound.decoder, filling: inbox)
+            outbound = Outbound(succeeding: old.connection.outbound, old.error)
+        } else {
+            inbound = Inbound(core: core, decoder: codec.makeDecoder(), filling: inbox)
+            outbound = Outbound(outbox: core.outbox, encoder: codec.makeEncoder())
+        }
+        core.loop.join()
+    }
+
     isolated deinit {
         if !inbound.isRetired { core.abandon() }
         core.loop.leave()

@@ -21,14 +21,30 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
     @exclusivity(unchecked) private(set) var isRetired = false
     /// Those that see each frame before the inbox gets it; usually none.
     @exclusivity(unchecked) private var takers: [any FrameTaker<Decoder.Frame>] = []
+    /// False if the inbox lives longer than this stream, and others fill it later.
+    private let ownsInbox: Bool
+    /// Told, on the loop, when no more frames come. The stream may be in the middle of ending then.
+    @exclusivity(unchecked) var onEnd: (@Sendable () -> Void)?
 
     init(core: StreamCore, decoder: sending Decoder) {
         self.core = core
         self.decoder = decoder
+        ownsInbox = true
         inbox = Inbox(marks: core.options.inbox, frames: core.options.inboxFrames)
         room = inbox.maximumCount
         core.owner = self
         inbox.producer = self
+    }
+
+    /// A stream that fills `inbox` behind what others have put there.
+    init(core: StreamCore, decoder: sending Decoder, filling inbox: Inbox<Decoder.Frame>) {
+        self.core = core
+        self.decoder = decoder
+        ownsInbox = false
+        self.inbox = inbox
+        room = 1
+        core.owner = self
+        if inbox.isPaused { core.pauseReading() }
     }
 
     package func streamHasInput() { _ = decode() }
@@ -41,14 +57,19 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
             _ = try? decoder.finish(&core.input)
             core.reportFindings()
         }
-        inbox.end(reason)
-        dismissTakers(because: reason)
+        end(reason)
         // Nobody decodes it any more.
         core.input.removeAll()
     }
 
     /// `taker` sees each frame that is decoded from now on, behind those that were added before it. On the loop.
     package func add(_ taker: any FrameTaker<Decoder.Frame>) { takers.append(taker) }
+
+    private func end(_ reason: CloseReason) {
+        if ownsInbox { inbox.end(reason) }
+        dismissTakers(because: reason)
+        onEnd?()
+    }
 
     private func dismissTakers(because reason: CloseReason) {
         let dismissed = takers
@@ -92,6 +113,22 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
         resume()
     }
 
+    /// Goes on where `old` stood, which is over with this: decoder, bytes, and the frames that nobody has read.
+    func succeed(_ old: Inbound<Decoder>, _ error: SocketError) {
+        var frames = FrameQueue<Decoder.Frame>()
+        let (bytes, isMarked) = old.inbox.drain(into: &frames)
+        old.retire(error)
+        if !takers.isEmpty { frames.removeAll { frame in takers.contains { $0.take(frame) } } }
+        if !frames.isEmpty { room = inbox.add(&frames, bytes: bytes, marked: isMarked).room }
+        if inbox.isPaused {
+            wasOver = core.machine.reason != nil
+            isDecodingLeftOff = !core.input.isEmpty
+            core.pauseReading()
+        } else {
+            adopt()
+        }
+    }
+
     /// The stream was over when this took it: nothing can come but what stands in the input. Behind a marked frame it is decoded when
     /// the reader asks for more, or by another codec after a swap; only then is the end there.
     private func decodeWhatIsLeft(until reason: CloseReason) {
@@ -110,9 +147,7 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
             // Only the peer's own end can have cut a frame.
             if reason == .closedByPeer { error = streamInputEnded() }
         }
-        let last = error.map { .failed($0) } ?? reason
-        inbox.end(last)
-        dismissTakers(because: last)
+        end(error.map { .failed($0) } ?? reason)
         core.input.removeAll()
     }
 

@@ -69,6 +69,13 @@ extension StreamCore {
         closeNow()
     }
 
+    /// Nobody needs the stream any more, whatever it is doing: one try to write what is left, then the end. On the loop.
+    package func endAtOnce() {
+        guard machine.phase != .closed else { return }
+        flushAll()
+        closeNow()
+    }
+
     /// Facts about the stream, also after its end. On the loop.
     package var info: ConnectionInfo {
         ConnectionInfo(
