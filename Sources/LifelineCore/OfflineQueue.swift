@@ -81,6 +81,9 @@ package struct OfflineQueue<Element> {
         if isGone { _ = remove(id) }
     }
 
+    /// Whether the element is just being encoded.
+    package func isLeaving(_ id: UInt64) -> Bool { id == leaving }
+
     /// Takes an element back; nil if it isn't there any more or is just being encoded.
     package mutating func remove(_ id: UInt64) -> Element? {
         guard id != leaving, let place = place(of: id), let element = entries[place].element else { return nil }
