@@ -30,3 +30,15 @@ extension Server {
         try await bind(endpoint, codec: codec, on: SystemNetwork(), options: options, tooBusy: tooBusy, handshake: handshake)
     }
 }
+
+extension Supervisor {
+    /// A link to `endpoint` over the system's network, not started; see ``Supervisor/init(endpoint:codec:on:reconnect:offline:options:register:)``.
+    public init(
+        endpoint: Endpoint, codec: C, reconnect: ReconnectPolicy = .exponential(), offline: OfflineRule<C.Outgoing> = .wait,
+        options: SupervisorOptions = SupervisorOptions(), register: Registration? = nil
+    ) {
+        self.init(
+            endpoint: endpoint, codec: codec, on: SystemNetwork(), reconnect: reconnect, offline: offline, options: options,
+            register: register)
+    }
+}
