@@ -26,8 +26,8 @@ public enum CloseReason: Sendable, Equatable {
         case .closedByPeer: true
         case .failed(let error):
             switch error.code {
-            case .protocolViolation, .frameTooLarge, .invalidEncoding, .invalidBody, .misuse, .unsupportedEndpoint, .invalidEndpoint,
-                .notPermitted:
+            case .protocolViolation, .frameTooLarge, .invalidEncoding, .invalidBody, .unencodable, .misuse, .invalidSetting,
+                .unsupportedEndpoint, .invalidEndpoint, .notPermitted:
                 false
             default: true
             }

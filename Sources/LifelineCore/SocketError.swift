@@ -142,6 +142,8 @@ extension SocketError.Code {
     public static let reset = Self("reset")
     /// A time limit ran out; ``SocketError/phase`` says which.
     public static let timedOut = Self("timed out")
+    /// The peer didn't answer the heartbeat.
+    public static let heartbeatMissed = Self("heartbeat missed")
     /// The peer sent what the codec can't accept.
     public static let protocolViolation = Self("protocol violation")
     /// A frame is, or says it is, larger than the limit.
@@ -160,6 +162,8 @@ extension SocketError.Code {
     // The caller.
     /// The call isn't allowed in this state, such as a second `next()` while one waits.
     public static let misuse = Self("misuse")
+    /// A setting that can't be meant, such as a period of zero.
+    public static let invalidSetting = Self("invalid setting")
     /// An outgoing value that the codec can't put into a frame.
     public static let unencodable = Self("unencodable")
     /// The process or system is out of descriptors or memory.
