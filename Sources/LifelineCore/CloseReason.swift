@@ -27,8 +27,8 @@ public enum CloseReason: Sendable, Equatable {
         case .closedByPeer: true
         case .failed(let error):
             switch error.code {
-            case .protocolViolation, .frameTooLarge, .invalidEncoding, .invalidBody, .misuse, .unsupportedEndpoint, .invalidEndpoint,
-                .notPermitted, .kicked, .loginRefused, .certificateRefused, .gaveUp:
+            case .protocolViolation, .frameTooLarge, .invalidEncoding, .invalidBody, .unencodable, .misuse, .invalidSetting,
+                .unsupportedEndpoint, .invalidEndpoint, .notPermitted, .kicked, .loginRefused, .certificateRefused, .gaveUp:
                 false
             default: true
             }

@@ -145,6 +145,8 @@ extension SocketError.Code {
     public static let reset = Self("reset")
     /// A time limit ran out; ``SocketError/phase`` says which.
     public static let timedOut = Self("timed out")
+    /// The peer didn't answer the heartbeat.
+    public static let heartbeatMissed = Self("heartbeat missed")
     /// The peer sent what the codec can't accept.
     public static let protocolViolation = Self("protocol violation")
     /// A frame is, or says it is, larger than the limit.
@@ -161,8 +163,6 @@ extension SocketError.Code {
     public static let shuttingDown = Self("shutting down")
     /// The server doesn't want this client any more, as when it has logged in elsewhere.
     public static let kicked = Self("kicked")
-    /// The peer didn't answer in time, though nothing has failed.
-    public static let heartbeatMissed = Self("heartbeat missed")
 
     // A link that is kept up.
     /// The registration failed; the cause says why where it isn't one of these errors.
@@ -187,6 +187,8 @@ extension SocketError.Code {
     // The caller.
     /// The call isn't allowed in this state, such as a second `next()` while one waits.
     public static let misuse = Self("misuse")
+    /// A setting that can't be meant, such as a period of zero.
+    public static let invalidSetting = Self("invalid setting")
     /// An outgoing value that the codec can't put into a frame.
     public static let unencodable = Self("unencodable")
     /// The process or system is out of descriptors or memory.

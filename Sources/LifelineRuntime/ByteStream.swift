@@ -39,16 +39,24 @@ public final actor ByteStream {
     /// Goes on as a connection that speaks `codec`. Bytes that have arrived and were not read go along. This stream throws
     /// ``SocketError/Code/misuse`` from now on.
     ///
-    /// - Throws: ``SocketError/Code/misuse`` while a read waits, or if the stream was handed over before.
-    public func framed<C: Codec>(with codec: C) throws -> Connection<C> {
+    /// - Parameter heartbeat: begins at once. Default: none.
+    /// - Throws: ``SocketError/Code/misuse`` while a read waits, or if the stream was handed over before;
+    ///   ``SocketError/Code/invalidSetting`` for a heartbeat that can't be meant.
+    public func framed<C: Codec>(with codec: C, heartbeat: Heartbeat<C> = .none) throws -> Connection<C> {
+        try framed(with: codec, heartbeat: HeartbeatPlan(heartbeat))
+    }
+
+    /// As ``framed(with:heartbeat:)``; a heartbeat that isn't begun only answers the peer's pings for now.
+    package func framed<C: Codec>(with codec: C, heartbeat: HeartbeatPlan<C>?, isBegun: Bool = true) throws -> Connection<C> {
         try checkUsable()
         if let pendingRead, !pendingRead.isDone {
             throw SocketError(.misuse, "a read is waiting: the stream can't change hands in the middle of it")
         }
         isRetired = true
         outbound.retire(Self.replaced)
-        let connection = Connection(over: core, codec: codec)
+        let connection = Connection(over: core, codec: codec, heartbeat: heartbeat)
         connection.inbound.adopt()
+        if isBegun { connection.heartbeat?.begin() }
         return connection
     }
 

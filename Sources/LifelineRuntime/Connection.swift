@@ -20,17 +20,24 @@ public final actor Connection<C: Codec> {
     @usableFromInline nonisolated let codec: C
 
     nonisolated let inbound: Inbound<C.Decoder>
+    /// Nil if there is none.
+    nonisolated package let heartbeat: HeartbeatDriver<C>?
 
     /// The event loop.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { core.loop.asUnownedSerialExecutor() }
 
     /// A connection over a stream that nobody owns, or whose owner gives it up.
-    package init(over core: StreamCore, codec: C) {
+    package init(over core: StreamCore, codec: C, heartbeat: HeartbeatPlan<C>? = nil) {
         self.core = core
         self.codec = codec
-        inbound = Inbound(core: core, decoder: codec.makeDecoder())
+        let inbound = Inbound(core: core, decoder: codec.makeDecoder())
+        let outbound = Outbound(outbox: core.outbox, encoder: codec.makeEncoder())
+        let driver = heartbeat.map { HeartbeatDriver($0, codec: codec, core: core, outbound: outbound) }
+        if let driver { inbound.add(driver) }
+        self.inbound = inbound
         inbox = inbound.inbox
-        outbound = Outbound(outbox: core.outbox, encoder: codec.makeEncoder())
+        self.outbound = outbound
+        self.heartbeat = driver
         core.loop.join()
     }
 

@@ -17,6 +17,15 @@ package struct LoopTime: Comparable, Hashable, Sendable {
         return overflow ? .never : LoopTime(nanoseconds: sum)
     }
 
+    /// Since the clock's origin, as state machines reckon.
+    package var sinceOrigin: Duration { .nanoseconds(nanoseconds) }
+
+    /// The first moment that is at least so long after the clock's origin: a timer armed for it finds its time come.
+    package init(sinceOrigin: Duration) {
+        let nanoseconds = sinceOrigin.clampedNanoseconds
+        self.init(nanoseconds: nanoseconds < .max && .nanoseconds(nanoseconds) < sinceOrigin ? nanoseconds + 1 : nanoseconds)
+    }
+
     package func duration(to later: LoopTime) -> Duration {
         .nanoseconds(later.nanoseconds.subtractingReportingOverflow(nanoseconds).partialValue)
     }

@@ -51,18 +51,31 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
     }
 
     /// Encodes `frame` whatever waits.
-    package func sendAtOnce(_ frame: Encoder.Frame) throws {
+    package func sendAtOnce(_ frame: Encoder.Frame) throws { _ = try sendControl(frame) }
+
+    /// Encodes `frame` whatever waits. Returns the place behind it, in bytes from the start of the stream.
+    package func sendControl(_ frame: Encoder.Frame) throws -> UInt64 {
         outbox.lock.lock()
         if let error = misuse ?? outbox.end {
             outbox.unlock(needsFlush: false)
             throw error
         }
-        try encode(frame)
+        try append(frame)
+        let place = outbox.place
+        outbox.unlock(needsFlush: outbox.noteAppended())
+        return place
     }
 
-    /// Encodes and lets go of the lock. A frame that can't be encoded leaves nothing behind.
+    /// Encodes and lets go of the lock.
     @inlinable
     func encode(_ frame: Encoder.Frame) throws {
+        try append(frame)
+        outbox.unlock(needsFlush: outbox.noteAppended())
+    }
+
+    /// Encodes under the lock. A frame that can't be encoded leaves nothing behind, and then the lock is let go.
+    @inlinable
+    func append(_ frame: Encoder.Frame) throws {
         let mark = outbox.buffer.mark
         do {
             if Encoder.isStateless {
@@ -77,7 +90,6 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
             outbox.unlock(needsFlush: false)
             throw SocketError(encoding: error)
         }
-        outbox.unlock(needsFlush: outbox.noteAppended())
     }
 
     /// As ``trySend(_:)``; `observer` is told when the kernel has the frame, or when that can't be any more.

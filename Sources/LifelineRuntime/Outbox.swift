@@ -41,6 +41,9 @@ package final class Outbox: @unchecked Sendable {
 
     @usableFromInline var level: Int { buffer.count &+ inFlight }
 
+    /// The place behind all that was accepted, in bytes from the start of the stream. Under the lock.
+    var place: UInt64 { bytesAccepted &+ UInt64(buffer.count) }
+
     /// Whether a newcomer may encode. Under the lock.
     @inlinable var hasRoom: Bool { !isQueued && buffer.count &+ inFlight < highMark }
 
@@ -62,6 +65,13 @@ package final class Outbox: @unchecked Sendable {
         if isScheduled { return false }
         isScheduled = true
         return true
+    }
+
+    /// Frames that were accepted so far.
+    package var acceptedFrames: Int {
+        lock.lock()
+        defer { unlock(needsFlush: false) }
+        return framesAccepted
     }
 
     /// How many senders wait for their turn.
@@ -149,7 +159,7 @@ extension Outbox {
     package nonisolated(nonsending) func flushed(within limit: Duration?, on loop: any EventLoop) async throws {
         let done = OneShot<Void>(timeOut: limit.map { SocketError(timedOut: .write, after: $0) })
         lock.lock()
-        let target = bytesAccepted &+ UInt64(buffer.count)
+        let target = place
         if bytesWritten >= target {
             unlock(needsFlush: false)
             return

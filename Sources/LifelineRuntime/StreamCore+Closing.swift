@@ -88,6 +88,7 @@ extension StreamCore {
             findings: counters.findings,
             age: opened.duration(to: loop.now),
             silence: lastHeard.duration(to: loop.now),
+            heartbeatRoundTrip: counters.roundTrip,
             tcp: machine.phase == .closed ? finalTCPInfo : transport.tcpInfo)
     }
 }
@@ -112,8 +113,10 @@ public struct ConnectionInfo: Sendable {
     public let age: Duration
     /// Time since a byte was heard.
     public let silence: Duration
+    /// From the last ping that was answered to its pong, as the user of this connection would see it; nil before the first.
+    public let heartbeatRoundTrip: Duration?
     /// What the system knows about the path; nil where it isn't TCP.
     public let tcp: TCPInfo?
-    /// The round-trip time that the system has measured; nil where it isn't TCP.
-    public var roundTrip: Duration? { tcp?.roundTrip }
+    /// The latest round-trip time: the heartbeat's, or else the one that the system has measured.
+    public var roundTrip: Duration? { heartbeatRoundTrip ?? tcp?.roundTrip }
 }
