@@ -22,8 +22,7 @@ extension Connection {
         }
         let replaced = SocketError(.misuse, "this connection was replaced by another one")
         if let last { try outbound.retire(replaced, announcing: frame(for: last)) } else { outbound.retire(replaced) }
-        inbound.isRetired = true
-        inbox.end(.failed(replaced))
+        inbound.retire(replaced)
         let replacement = Connection<Other>(over: core, codec: codec)
         replacement.inbound.adopt()
         return replacement
