@@ -34,6 +34,8 @@ public struct SocketError: Error, Sendable {
         case close
         /// Shutting a server down.
         case shutdown
+        /// Waiting for the answer to a request that was sent: `Connection.request(_:within:)`.
+        case answer
 
         package var words: String {
             switch self {
@@ -47,6 +49,7 @@ public struct SocketError: Error, Sendable {
             case .halfOpen: "waiting for this side's end"
             case .close: "closing"
             case .shutdown: "shutting down"
+            case .answer: "waiting for the answer"
             }
         }
     }
@@ -160,6 +163,8 @@ extension SocketError.Code {
     // The caller.
     /// The call isn't allowed in this state, such as a second `next()` while one waits.
     public static let misuse = Self("misuse")
+    /// As many requests as may be, or as there are ids, wait for their answers on one connection.
+    public static let tooManyRequests = Self("too many requests")
     /// An outgoing value that the codec can't put into a frame.
     public static let unencodable = Self("unencodable")
     /// The process or system is out of descriptors or memory.
