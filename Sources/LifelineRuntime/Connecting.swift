@@ -4,15 +4,16 @@ extension Connection {
     /// Connects to `endpoint` over `network`, trying all of a name's addresses in order.
     ///
     /// - Parameters:
+    ///   - pairing: how answers find their requests; without one ``request(_:within:)`` can't be used.
     ///   - limit: the time for everything, name look-up included. Default 10 s.
     /// - Throws: ``SocketError`` with a code that tells why (`refused`, `unknownHost`, `unreachable`, `timedOut` in phase `resolve` or
     ///   `connect`, `allAddressesFailed`, …), or `CancellationError`; nothing is left behind then.
     public static func connect(
-        to endpoint: Endpoint, codec: C, on network: some Network, within limit: Duration = .seconds(10),
+        to endpoint: Endpoint, codec: C, pairing: Pairing<C>? = nil, on network: some Network, within limit: Duration = .seconds(10),
         options: ConnectionOptions = ConnectionOptions()
     ) async throws -> Connection<C> {
         let core = try await StreamCore.dial(endpoint, on: network, within: limit, options: options)
-        let connection = Connection(over: core, codec: codec)
+        let connection = Connection(over: core, codec: codec, pairing: pairing)
         await connection.start()
         return connection
     }
@@ -22,7 +23,7 @@ extension Connection {
 }
 
 extension ByteStream {
-    /// Connects to `endpoint` over `network`; see ``Connection/connect(to:codec:on:within:options:)``.
+    /// Connects to `endpoint` over `network`; see ``Connection/connect(to:codec:pairing:on:within:options:)``.
     public static func connect(
         to endpoint: Endpoint, on network: some Network, within limit: Duration = .seconds(10),
         options: ConnectionOptions = ConnectionOptions()

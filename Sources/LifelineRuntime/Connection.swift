@@ -20,17 +20,20 @@ public final actor Connection<C: Codec> {
     @usableFromInline nonisolated let codec: C
 
     nonisolated let inbound: Inbound<C.Decoder>
+    /// Nil if the connection was made without a pairing.
+    nonisolated let requests: (any RequestDesk<C>)?
 
     /// The event loop.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { core.loop.asUnownedSerialExecutor() }
 
     /// A connection over a stream that nobody owns, or whose owner gives it up.
-    package init(over core: StreamCore, codec: C) {
+    package init(over core: StreamCore, codec: C, pairing: Pairing<C>? = nil) {
         self.core = core
         self.codec = codec
         inbound = Inbound(core: core, decoder: codec.makeDecoder())
         inbox = inbound.inbox
         outbound = Outbound(outbox: core.outbox, encoder: codec.makeEncoder())
+        requests = pairing?.rule.makeDesk(inbound, outbound)
         core.loop.join()
     }
 
@@ -44,7 +47,11 @@ public final actor Connection<C: Codec> {
     public nonisolated var closeReason: CloseReason? { inbox.reason }
 
     /// Facts about the connection, also after its end.
-    public var info: ConnectionInfo { core.info }
+    public var info: ConnectionInfo {
+        var info = core.info
+        info.requests = requests?.counts
+        return info
+    }
 }
 
 // Reading.

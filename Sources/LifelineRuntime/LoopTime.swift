@@ -15,6 +15,11 @@ package struct LoopTime: Comparable, Hashable, Sendable {
         return overflow ? .never : LoopTime(nanoseconds: sum)
     }
 
+    /// As a time since the clock's origin, for values that know no clock.
+    package var sinceOrigin: Duration { .nanoseconds(nanoseconds) }
+
+    package init(sinceOrigin time: Duration) { nanoseconds = time.clampedNanoseconds }
+
     package func duration(to later: LoopTime) -> Duration {
         .nanoseconds(later.nanoseconds.subtractingReportingOverflow(nanoseconds).partialValue)
     }

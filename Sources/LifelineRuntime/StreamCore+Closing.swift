@@ -107,6 +107,8 @@ public struct ConnectionInfo: Sendable {
     public let silence: Duration
     /// What the system knows about the path; nil where it isn't TCP.
     public let tcp: TCPInfo?
+    /// How its requests stand; nil for a connection without a ``Pairing``.
+    public internal(set) var requests: RequestCounts?
     /// The round-trip time that the system has measured; nil where it isn't TCP.
     public var roundTrip: Duration? { tcp?.roundTrip }
 }

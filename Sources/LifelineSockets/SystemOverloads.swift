@@ -4,11 +4,12 @@ public import LifelineRuntime
 // The ways in that use the system's network when none is named.
 
 extension Connection {
-    /// Connects to `endpoint` over the system's network; see ``Connection/connect(to:codec:on:within:options:)``.
+    /// Connects to `endpoint` over the system's network; see ``Connection/connect(to:codec:pairing:on:within:options:)``.
     public static func connect(
-        to endpoint: Endpoint, codec: C, within limit: Duration = .seconds(10), options: ConnectionOptions = ConnectionOptions()
+        to endpoint: Endpoint, codec: C, pairing: Pairing<C>? = nil, within limit: Duration = .seconds(10),
+        options: ConnectionOptions = ConnectionOptions()
     ) async throws -> Connection<C> {
-        try await connect(to: endpoint, codec: codec, on: SystemNetwork(), within: limit, options: options)
+        try await connect(to: endpoint, codec: codec, pairing: pairing, on: SystemNetwork(), within: limit, options: options)
     }
 }
 
