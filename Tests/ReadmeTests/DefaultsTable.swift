@@ -37,6 +37,7 @@ struct DefaultsTable {
             row("`ServerOptions`", "`maximumConnections`", "\(server.maximumConnections)"),
             row("", "`acceptQueue`, accepted connections that wait for `run`", "\(server.acceptQueue)"),
             row("", "`handlers`, where they run", "\(server.handlers)"),
+            row("`Pairing`", "`atMost`, requests that wait for their answers", "\(Pairing<RequestHeaderCodec>.defaultMaximum)"),
             row("`.lines`, `DelimiterCodec`", "`max` and `maxOutgoing`, without the terminator", size(lines.lines.max)),
             row("", "`overlong`, `unterminated`, `invalidText`", "\(lines.lines.overlong)"),
             row("`LengthPrefixCodec`", "`max` and `maxOutgoing`, without the header", size(length.max)),
