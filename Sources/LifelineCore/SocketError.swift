@@ -36,6 +36,8 @@ public struct SocketError: Error, Sendable {
         case shutdown
         /// Registering on a new connection, in a supervisor.
         case registration
+        /// Waiting for the answer to a request that was sent: `Connection.request(_:within:)`.
+        case answer
 
         package var words: String {
             switch self {
@@ -50,6 +52,7 @@ public struct SocketError: Error, Sendable {
             case .close: "closing"
             case .shutdown: "shutting down"
             case .registration: "registering"
+            case .answer: "waiting for the answer"
             }
         }
     }
@@ -189,6 +192,8 @@ extension SocketError.Code {
     public static let misuse = Self("misuse")
     /// A setting that can't be meant, such as a period of zero.
     public static let invalidSetting = Self("invalid setting")
+    /// As many requests as may be, or as there are ids, wait for their answers on one connection.
+    public static let tooManyRequests = Self("too many requests")
     /// An outgoing value that the codec can't put into a frame.
     public static let unencodable = Self("unencodable")
     /// The process or system is out of descriptors or memory.

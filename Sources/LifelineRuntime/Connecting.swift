@@ -4,17 +4,18 @@ extension Connection {
     /// Connects to `endpoint` over `network`, trying all of a name's addresses in order.
     ///
     /// - Parameters:
+    ///   - pairing: how answers find their requests; without one ``request(_:within:)`` can't be used.
     ///   - limit: the time for everything, name look-up included. Default 10 s.
     ///   - heartbeat: begins as soon as the connection is there. Default: none.
     /// - Throws: ``SocketError`` with a code that tells why (`refused`, `unknownHost`, `unreachable`, `timedOut` in phase `resolve` or
     ///   `connect`, `allAddressesFailed`, `invalidSetting`, …), or `CancellationError`; nothing is left behind then.
     public static func connect(
-        to endpoint: Endpoint, codec: C, on network: some Network, within limit: Duration = .seconds(10),
+        to endpoint: Endpoint, codec: C, pairing: Pairing<C>? = nil, on network: some Network, within limit: Duration = .seconds(10),
         heartbeat: Heartbeat<C> = .none, options: ConnectionOptions = ConnectionOptions()
     ) async throws -> Connection<C> {
         let plan = try HeartbeatPlan(heartbeat)
         let core = try await StreamCore.dial(endpoint, on: network, within: limit, options: options)
-        let connection = Connection(over: core, codec: codec, heartbeat: plan)
+        let connection = Connection(over: core, codec: codec, heartbeat: plan, pairing: pairing)
         await connection.start()
         await connection.beginHeartbeat()
         return connection
@@ -31,7 +32,7 @@ extension Connection {
 }
 
 extension ByteStream {
-    /// Connects to `endpoint` over `network`; see ``Connection/connect(to:codec:on:within:heartbeat:options:)``.
+    /// Connects to `endpoint` over `network`; see ``Connection/connect(to:codec:pairing:on:within:heartbeat:options:)``.
     public static func connect(
         to endpoint: Endpoint, on network: some Network, within limit: Duration = .seconds(10),
         options: ConnectionOptions = ConnectionOptions()

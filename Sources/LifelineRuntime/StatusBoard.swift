@@ -2,13 +2,19 @@ import LifelineCore
 
 /// The status of a link, and those who read its updates.
 ///
-/// The proof behind `@unchecked`: `current` and `readers` are guarded by `lock`.
+/// The proof behind `@unchecked`: everything that changes is guarded by `lock`.
 final class StatusBoard: @unchecked Sendable {
     private struct Reader { weak var reader: StatusReader? }
 
     private let lock = Lock()
     private var current = LinkStatus.idle
     private var readers: [Reader] = []
+    private var lastRoundTrip: Duration?
+
+    var roundTrip: Duration? {
+        get { lock.withLock { lastRoundTrip } }
+        set { lock.withLock { lastRoundTrip = newValue } }
+    }
 
     var status: LinkStatus { lock.withLock { current } }
 

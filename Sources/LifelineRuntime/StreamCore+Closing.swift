@@ -117,6 +117,8 @@ public struct ConnectionInfo: Sendable {
     public let heartbeatRoundTrip: Duration?
     /// What the system knows about the path; nil where it isn't TCP.
     public let tcp: TCPInfo?
+    /// How its requests stand; nil for a connection without a ``Pairing``.
+    public internal(set) var requests: RequestCounts?
     /// The latest round-trip time: the heartbeat's, or else the one that the system has measured.
     public var roundTrip: Duration? { heartbeatRoundTrip ?? tcp?.roundTrip }
 }

@@ -114,6 +114,17 @@ extension Supervisor {
         try state.post(frame(for: message), of: message, within: timeToLive)
     }
 
+    /// Sends `message` as a request over the present connection and returns the answer to it: see ``Connection/request(_:within:)``.
+    ///
+    /// It isn't kept for a later connection, nor sent again on one.
+    /// - Throws: ``SocketError/Code/offline`` without a connection, ``SocketError/Code/closed`` once the link was stopped; otherwise as on
+    ///   a connection: ``SocketError/Code/closed`` with the reason when that ends.
+    public nonisolated(nonsending) func request(_ message: C.Outgoing, within limit: Duration?) async throws -> C.Message {
+        let link = try state.present()
+        defer { withExtendedLifetime(link) {} }
+        return try await link.request(message, within: limit)
+    }
+
     /// How many messages wait, unencoded, for a connection or for their turn.
     public nonisolated var waitingMessages: Int { state.waitingMessages }
 

@@ -75,6 +75,7 @@ extension Supervisor {
 
     private func dial(_ endpoint: Endpoint) async -> Action {
         let generation = machine.generation
+        if let invalid { return lost(generation, OfflineReason(invalid)) }
         let core: StreamCore
         do {
             core = try await StreamCore.dial(
@@ -101,7 +102,8 @@ extension Supervisor {
         }
         var early: Connection<C>?
         if let registration {
-            let connection = Connection(over: core, codec: codec)
+            // The peer's pings are answered meanwhile; beats of one's own begin after it.
+            let connection = Connection(over: core, codec: codec, heartbeat: heartbeat, pairing: pairing)
             connection.inbound.onEnd = hasEnded
             core.start()
             if let why = await register(connection, registration) {
@@ -119,16 +121,22 @@ extension Supervisor {
             return action
         }
         let framesBefore = state.inbox.addedFrames
-        let connection = Connection(
-            over: core, codec: codec, filling: state.inbox, succeeding: early.map { ($0, .afterRegistration) })
+        let connection =
+            if let early {
+                Connection(succeeding: early, filling: state.inbox, heartbeat: heartbeat, pairing: pairing, .afterRegistration)
+            } else {
+                Connection(over: core, codec: codec, filling: state.inbox, heartbeat: heartbeat, pairing: pairing)
+            }
         connection.inbound.onEnd = hasEnded
         connection.inbound.add(SubscriptionTaker(subscriptions))
         state.open(connection, framesBefore: framesBefore)
         if let early {
-            connection.inbound.succeed(early.inbound, .afterRegistration)
+            connection.succeed(early, .afterRegistration)
         } else {
             core.start()
         }
+        connection.heartbeat?.onRoundTrip = { [weak board] in board?.roundTrip = $0 }
+        connection.heartbeat?.begin()
         early = nil
         return lost(generation, OfflineReason(await follow(connection, until: closed)))
     }

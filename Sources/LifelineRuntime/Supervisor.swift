@@ -3,7 +3,11 @@ public import LifelineCore
 /// A link that is kept up: connects, registers, reconnects by its policy, and tells what it is doing.
 ///
 /// ```swift
-/// let link = Supervisor(endpoint: .tcp("im.example.com", 7000), codec: .lines, reconnect: .exponential()) { connection in
+/// let link = Supervisor(
+///     endpoint: .tcp("im.example.com", 7000), codec: .lines,
+///     heartbeat: .pingPong(every: .seconds(5), answerWithin: .seconds(3), ping: "ping") { $0 == "pong" },
+///     reconnect: .exponential()
+/// ) { connection in
 ///     try await connection.send(login)          // before anything else flows, on each connection
 ///     guard try await connection.next() == accepted else { throw Refused() }
 /// }
@@ -31,6 +35,10 @@ public final actor Supervisor<C: Codec> {
     nonisolated let loop: any EventLoop
     nonisolated let driver: any NetworkDriver
     nonisolated let options: SupervisorOptions
+    nonisolated let heartbeat: HeartbeatPlan<C>?
+    nonisolated let pairing: Pairing<C>?
+    /// A setting that can't be meant: the link stops with it as soon as it is started.
+    nonisolated let invalid: SocketError?
     nonisolated let registration: Registration?
     nonisolated let board = StatusBoard()
     nonisolated let subscriptions = MailboxList<C.Decoder.Frame>()
@@ -51,6 +59,10 @@ public final actor Supervisor<C: Codec> {
     /// A link to `endpoint` over `network`, not started.
     ///
     /// - Parameters:
+    ///   - pairing: how answers find their requests; without one ``request(_:within:)`` can't be used.
+    ///   - heartbeat: how each connection shows, and finds out, that it lives. The peer's pings are answered from the first byte on; beats
+    ///     of its own begin behind the registration. Default: none. One that can't be meant stops the link when it is started, with
+    ///     ``SocketError/Code/invalidSetting``.
     ///   - reconnect: when to try again. Default: 1, 2, 4, … 30 s with full jitter, for ever.
     ///   - offline: what becomes of messages that are sent without a connection. Default: `send` waits for one.
     ///   - register: makes each new connection known to the server, before anything else flows, within
@@ -60,11 +72,20 @@ public final actor Supervisor<C: Codec> {
     ///     ``SocketError`` counts by its code, a ``ReconnectHint`` is obeyed, and when the connection itself has ended, its end counts. It is
     ///     cancelled at the limit and by a stop, which both wait for it.
     public init(
-        endpoint: Endpoint, codec: C, on network: some Network, reconnect: ReconnectPolicy = .exponential(),
-        offline: OfflineRule<C.Outgoing> = .wait, options: SupervisorOptions = SupervisorOptions(), register: Registration? = nil
+        endpoint: Endpoint, codec: C, pairing: Pairing<C>? = nil, on network: some Network, heartbeat: Heartbeat<C> = .none,
+        reconnect: ReconnectPolicy = .exponential(), offline: OfflineRule<C.Outgoing> = .wait,
+        options: SupervisorOptions = SupervisorOptions(), register: Registration? = nil
     ) {
         self.codec = codec
         self.options = options
+        self.pairing = pairing
+        do throws(SocketError) {
+            self.heartbeat = try HeartbeatPlan(heartbeat)
+            invalid = nil
+        } catch {
+            self.heartbeat = nil
+            invalid = error
+        }
         registration = register
         driver = network._driver.base
         loop = driver.nextLoop()
@@ -130,13 +151,18 @@ extension Supervisor {
     public func obey(_ hint: ReconnectHint) { machine.obey(hint) }
 
     /// Facts about the present connection; nil while there is none.
-    public var info: ConnectionInfo? { live?.core.info }
+    public var info: ConnectionInfo? {
+        get async { await live?.info }
+    }
 }
 
 // Status.
 extension Supervisor {
     /// What the link is doing.
     public nonisolated var status: LinkStatus { board.status }
+
+    /// From the last ping that was answered to its pong, on the present or the last connection; nil before the first.
+    public nonisolated var roundTrip: Duration? { board.roundTrip }
 
     /// The present status and then each change, in order; to iterate with `for await`.
     ///

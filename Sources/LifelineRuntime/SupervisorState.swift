@@ -117,6 +117,14 @@ extension SupervisorState {
 
 // Sending.
 extension SupervisorState {
+    /// The connection that messages flow over.
+    func present() throws -> Connection<C> {
+        let (link, end): (Connection<C>?, SocketError?) = lock.withLock { (self.link, self.end) }
+        if let end { throw SocketError(.closed, "the link was stopped", cause: end) }
+        guard let link else { throw SocketError(.offline, "there is no connection now") }
+        return link
+    }
+
     /// Sends `frame`, or does with it what the rule says.
     nonisolated(nonsending) func send(_ frame: C.Encoder.Frame, of message: C.Outgoing, within limit: Duration?) async throws {
         let key = rule.key?(message)

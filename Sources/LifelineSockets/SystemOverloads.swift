@@ -4,12 +4,13 @@ public import LifelineRuntime
 // The ways in that use the system's network when none is named.
 
 extension Connection {
-    /// Connects to `endpoint` over the system's network; see ``Connection/connect(to:codec:on:within:heartbeat:options:)``.
+    /// Connects to `endpoint` over the system's network; see ``Connection/connect(to:codec:pairing:on:within:heartbeat:options:)``.
     public static func connect(
-        to endpoint: Endpoint, codec: C, within limit: Duration = .seconds(10), heartbeat: Heartbeat<C> = .none,
-        options: ConnectionOptions = ConnectionOptions()
+        to endpoint: Endpoint, codec: C, pairing: Pairing<C>? = nil, within limit: Duration = .seconds(10),
+        heartbeat: Heartbeat<C> = .none, options: ConnectionOptions = ConnectionOptions()
     ) async throws -> Connection<C> {
-        try await connect(to: endpoint, codec: codec, on: SystemNetwork(), within: limit, heartbeat: heartbeat, options: options)
+        try await connect(
+            to: endpoint, codec: codec, pairing: pairing, on: SystemNetwork(), within: limit, heartbeat: heartbeat, options: options)
     }
 }
 
@@ -34,13 +35,15 @@ extension Server {
 }
 
 extension Supervisor {
-    /// A link to `endpoint` over the system's network, not started; see ``Supervisor/init(endpoint:codec:on:reconnect:offline:options:register:)``.
+    /// A link to `endpoint` over the system's network, not started; see
+    /// ``Supervisor/init(endpoint:codec:pairing:on:heartbeat:reconnect:offline:options:register:)``.
     public init(
-        endpoint: Endpoint, codec: C, reconnect: ReconnectPolicy = .exponential(), offline: OfflineRule<C.Outgoing> = .wait,
+        endpoint: Endpoint, codec: C, pairing: Pairing<C>? = nil, heartbeat: Heartbeat<C> = .none,
+        reconnect: ReconnectPolicy = .exponential(), offline: OfflineRule<C.Outgoing> = .wait,
         options: SupervisorOptions = SupervisorOptions(), register: Registration? = nil
     ) {
         self.init(
-            endpoint: endpoint, codec: codec, on: SystemNetwork(), reconnect: reconnect, offline: offline, options: options,
-            register: register)
+            endpoint: endpoint, codec: codec, pairing: pairing, on: SystemNetwork(), heartbeat: heartbeat, reconnect: reconnect,
+            offline: offline, options: options, register: register)
     }
 }

@@ -45,6 +45,7 @@ struct DefaultsTable {
             row("", "`registrationLimit`", time(supervisor.registrationLimit)),
             row("`ReconnectPolicy`", "`attempts`, `within`", time(ReconnectPolicy.exponential().within)),
             row("", "`stableAfter`, a connection that counts as a success", time(ReconnectPolicy.exponential().stableAfter)),
+            row("`Pairing`", "`atMost`, requests that wait for their answers", "\(Pairing<RequestHeaderCodec>.defaultMaximum)"),
             row("`.lines`, `DelimiterCodec`", "`max` and `maxOutgoing`, without the terminator", size(lines.lines.max)),
             row("", "`overlong`, `unterminated`, `invalidText`", "\(lines.lines.overlong)"),
             row(

@@ -95,6 +95,23 @@ struct SnippetTests {
         }
     }
 
+    @Test(arguments: 1...10) func greetingsFindTheirRequests(seed: UInt64) async throws {
+        try await simulate(seed: seed) { world in
+            let server = try await Server.bind(.inMemory("greeter"), codec: .requestHeader, on: world.network)
+            async let running: Void = server.run { connection in
+                while let second = try await connection.next(), let first = try await connection.next() {
+                    for request in [first, second] {
+                        try await connection.send(Packet(header: request.header, body: Bytes("hello, \(String(request.body))")))
+                    }
+                }
+            }
+            let greetings = try await greet(["Ann", "Bob"], at: .inMemory("greeter"), on: world.network)
+            #expect(greetings.sorted() == ["hello, Ann", "hello, Bob"])
+            await server.shutdown(within: .seconds(1))
+            try await running
+        }
+    }
+
     @Test(arguments: 1...10) func packetsAreDispatchedByTheirHeaders(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
             let server = try await Server.bind(.inMemory("chat"), codec: .jsonHeader, on: world.network)
