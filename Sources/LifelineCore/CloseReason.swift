@@ -19,15 +19,16 @@ public enum CloseReason: Sendable, Equatable {
         if case .failed(let error) = self { error } else { nil }
     }
 
-    /// Whether connecting again may help: not after an end of this side's choice or after a violation of the protocol.
+    /// Whether connecting again may help: not after an end of this side's choice, a violation of the protocol, a kick, refused credentials
+    /// or a certificate that wasn't accepted.
     public var mayRetry: Bool {
         switch self {
         case .closedHere, .shuttingDown: false
         case .closedByPeer: true
         case .failed(let error):
             switch error.code {
-            case .protocolViolation, .frameTooLarge, .invalidEncoding, .invalidBody, .misuse, .unsupportedEndpoint, .invalidEndpoint,
-                .notPermitted:
+            case .protocolViolation, .frameTooLarge, .invalidEncoding, .invalidBody, .unencodable, .misuse, .invalidSetting,
+                .unsupportedEndpoint, .invalidEndpoint, .notPermitted, .kicked, .loginRefused, .certificateRefused, .gaveUp:
                 false
             default: true
             }

@@ -67,6 +67,21 @@ public struct FrameQueue<Frame>: ~Copyable {
         other.tail = 0
     }
 
+    /// Takes out those that `isTaken` picks; it sees each once, in order.
+    package mutating func removeAll(where isTaken: (borrowing Frame) -> Bool) {
+        guard let slots, head < tail else { return }
+        var kept = head
+        for place in head..<tail {
+            if isTaken(slots[place]) {
+                (slots + place).deinitialize(count: 1)
+            } else {
+                if kept < place { (slots + kept).moveInitialize(from: slots + place, count: 1) }
+                kept += 1
+            }
+        }
+        tail = kept
+    }
+
     /// Takes everything.
     @inlinable
     package mutating func takeAll() -> [Frame] {

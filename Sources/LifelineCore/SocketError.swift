@@ -34,6 +34,10 @@ public struct SocketError: Error, Sendable {
         case close
         /// Shutting a server down.
         case shutdown
+        /// Registering on a new connection, in a supervisor.
+        case registration
+        /// Waiting for the answer to a request that was sent: `Connection.request(_:within:)`.
+        case answer
 
         package var words: String {
             switch self {
@@ -47,6 +51,8 @@ public struct SocketError: Error, Sendable {
             case .halfOpen: "waiting for this side's end"
             case .close: "closing"
             case .shutdown: "shutting down"
+            case .registration: "registering"
+            case .answer: "waiting for the answer"
             }
         }
     }
@@ -142,6 +148,8 @@ extension SocketError.Code {
     public static let reset = Self("reset")
     /// A time limit ran out; ``SocketError/phase`` says which.
     public static let timedOut = Self("timed out")
+    /// The peer didn't answer the heartbeat.
+    public static let heartbeatMissed = Self("heartbeat missed")
     /// The peer sent what the codec can't accept.
     public static let protocolViolation = Self("protocol violation")
     /// A frame is, or says it is, larger than the limit.
@@ -156,10 +164,36 @@ extension SocketError.Code {
     public static let evicted = Self("evicted")
     /// The server is shutting down.
     public static let shuttingDown = Self("shutting down")
+    /// The server doesn't want this client any more, as when it has logged in elsewhere.
+    public static let kicked = Self("kicked")
+
+    // A link that is kept up.
+    /// The registration failed; the cause says why where it isn't one of these errors.
+    public static let loginRefused = Self("login refused")
+    /// The peer's certificate wasn't accepted.
+    public static let certificateRefused = Self("certificate refused")
+    /// TLS, or the upgrade to another protocol, couldn't be agreed on.
+    public static let handshakeFailed = Self("handshake failed")
+    /// The reconnect policy allowed no further attempt; the cause is the last one's error.
+    public static let gaveUp = Self("gave up")
+    /// There is no connection now, and the rule for that is to fail.
+    public static let offline = Self("offline")
+    /// As many messages wait for the connection as may.
+    public static let queueFull = Self("queue full")
+    /// A message waited for longer than it was good for.
+    public static let expired = Self("expired")
+    /// A message was taken back before it was sent.
+    public static let withdrawn = Self("withdrawn")
+    /// A newer message took the place of this one before it was sent.
+    public static let superseded = Self("superseded")
 
     // The caller.
     /// The call isn't allowed in this state, such as a second `next()` while one waits.
     public static let misuse = Self("misuse")
+    /// A setting that can't be meant, such as a period of zero.
+    public static let invalidSetting = Self("invalid setting")
+    /// As many requests as may be, or as there are ids, wait for their answers on one connection.
+    public static let tooManyRequests = Self("too many requests")
     /// An outgoing value that the codec can't put into a frame.
     public static let unencodable = Self("unencodable")
     /// The process or system is out of descriptors or memory.

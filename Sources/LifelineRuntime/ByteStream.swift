@@ -3,7 +3,7 @@ public import LifelineCore
 /// One live connection without framing: bytes as they come, exact reads, reads up to a delimiter, and single frames of any codec.
 ///
 /// Nothing is decoded ahead of the reader, so a handshake can read as far as it goes and then hand the stream over with
-/// ``framed(with:)``. An actor on the event loop that its bytes arrive on. One read at a time. A read that is cancelled or runs out of
+/// ``framed(with:pairing:)``. An actor on the event loop that its bytes arrive on. One read at a time. A read that is cancelled or runs out of
 /// time takes nothing: its bytes stay for the next one, and the stream stays usable.
 ///
 /// When the last reference goes, what was written is offered to the kernel once more and the stream is closed.
@@ -39,16 +39,28 @@ public final actor ByteStream {
     /// Goes on as a connection that speaks `codec`. Bytes that have arrived and were not read go along. This stream throws
     /// ``SocketError/Code/misuse`` from now on.
     ///
-    /// - Throws: ``SocketError/Code/misuse`` while a read waits, or if the stream was handed over before.
-    public func framed<C: Codec>(with codec: C) throws -> Connection<C> {
+    /// - Parameters:
+    ///   - pairing: how answers find their requests; see ``Connection/request(_:within:)``.
+    ///   - heartbeat: begins at once. Default: none.
+    /// - Throws: ``SocketError/Code/misuse`` while a read waits, or if the stream was handed over before;
+    ///   ``SocketError/Code/invalidSetting`` for a heartbeat that can't be meant.
+    public func framed<C: Codec>(with codec: C, pairing: Pairing<C>? = nil, heartbeat: Heartbeat<C> = .none) throws -> Connection<C> {
+        try framed(with: codec, pairing: pairing, heartbeat: HeartbeatPlan(heartbeat))
+    }
+
+    /// As ``framed(with:pairing:heartbeat:)``; a heartbeat that isn't begun only answers the peer's pings for now.
+    package func framed<C: Codec>(
+        with codec: C, pairing: Pairing<C>? = nil, heartbeat: HeartbeatPlan<C>?, isBegun: Bool = true
+    ) throws -> Connection<C> {
         try checkUsable()
         if let pendingRead, !pendingRead.isDone {
             throw SocketError(.misuse, "a read is waiting: the stream can't change hands in the middle of it")
         }
         isRetired = true
         outbound.retire(Self.replaced)
-        let connection = Connection(over: core, codec: codec)
+        let connection = Connection(over: core, codec: codec, heartbeat: heartbeat, pairing: pairing)
         connection.inbound.adopt()
+        if isBegun { connection.heartbeat?.begin() }
         return connection
     }
 

@@ -20,18 +20,62 @@ public final actor Connection<C: Codec> {
     @usableFromInline nonisolated let codec: C
 
     nonisolated let inbound: Inbound<C.Decoder>
+    /// Nil if there is none.
+    nonisolated package let heartbeat: HeartbeatDriver<C>?
+    /// Nil if the connection was made without a pairing.
+    nonisolated let requests: (any RequestDesk<C>)?
 
     /// The event loop.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { core.loop.asUnownedSerialExecutor() }
 
     /// A connection over a stream that nobody owns, or whose owner gives it up.
-    package init(over core: StreamCore, codec: C) {
+    package init(over core: StreamCore, codec: C, heartbeat: HeartbeatPlan<C>? = nil, pairing: Pairing<C>? = nil) {
+        self.init(
+            core, codec, Inbound(core: core, decoder: codec.makeDecoder()), Outbound(outbox: core.outbox, encoder: codec.makeEncoder()),
+            heartbeat, pairing)
+    }
+
+    /// A connection that fills `inbox`, in which the frames of several connections stand one behind the other. On the loop.
+    package init(
+        over core: StreamCore, codec: C, filling inbox: Inbox<C.Decoder.Frame>, heartbeat: HeartbeatPlan<C>? = nil,
+        pairing: Pairing<C>? = nil
+    ) {
+        self.init(
+            core, codec, Inbound(core: core, decoder: codec.makeDecoder(), filling: inbox),
+            Outbound(outbox: core.outbox, encoder: codec.makeEncoder()), heartbeat, pairing)
+    }
+
+    /// As above, with the codec's state that `old` has come to, whose sends throw `error` from now on. ``succeed(_:_:)`` has to follow.
+    package init(
+        succeeding old: Connection<C>, filling inbox: Inbox<C.Decoder.Frame>, heartbeat: HeartbeatPlan<C>? = nil,
+        pairing: Pairing<C>? = nil, _ error: SocketError
+    ) {
+        self.init(
+            old.core, old.codec, Inbound(core: old.core, decoder: old.inbound.decoder, filling: inbox),
+            Outbound(succeeding: old.outbound, error), heartbeat, pairing)
+    }
+
+    private init(
+        _ core: StreamCore, _ codec: C, _ inbound: Inbound<C.Decoder>, _ outbound: Outbound<C.Encoder>, _ heartbeat: HeartbeatPlan<C>?,
+        _ pairing: Pairing<C>?
+    ) {
         self.core = core
         self.codec = codec
-        inbound = Inbound(core: core, decoder: codec.makeDecoder())
+        let driver = heartbeat.map { HeartbeatDriver($0, codec: codec, core: core, outbound: outbound) }
+        if let driver { inbound.add(driver) }
+        self.inbound = inbound
         inbox = inbound.inbox
-        outbound = Outbound(outbox: core.outbox, encoder: codec.makeEncoder())
+        self.outbound = outbound
+        self.heartbeat = driver
+        requests = pairing?.rule.makeDesk(inbound, outbound)
         core.loop.join()
+    }
+
+    /// Takes over the stream of `old`, with what has arrived and nobody has read, and the requests that were given up but may still be
+    /// answered. That one throws `error` from now on.
+    package nonisolated func succeed(_ old: Connection<C>, _ error: SocketError) {
+        if let requests, let earlier = old.requests { requests.succeed(earlier, error) }
+        inbound.succeed(old.inbound, error)
     }
 
     isolated deinit {
@@ -44,7 +88,11 @@ public final actor Connection<C: Codec> {
     public nonisolated var closeReason: CloseReason? { inbox.reason }
 
     /// Facts about the connection, also after its end.
-    public var info: ConnectionInfo { core.info }
+    public var info: ConnectionInfo {
+        var info = core.info
+        info.requests = requests?.counts
+        return info
+    }
 }
 
 // Reading.

@@ -16,6 +16,8 @@ package protocol EventLoop: SerialExecutor {
     var scratch: UnsafeMutableRawBufferPointer { get }
     /// Blocks for what was read. On the loop only.
     var storages: StorageCache { get }
+    /// The next of the loop's random numbers, for jitter; see ``LoopDice``. On the loop only.
+    func randomBits() -> UInt64
 
     /// Delivers `notice` on the loop, in its callback phase. From any thread.
     func post(_ notice: any LoopNotice)
@@ -61,6 +63,13 @@ extension EventLoop {
     package func run(_ work: @escaping @Sendable () -> Void) {
         if isCurrent { work() } else { submit(work) }
     }
+}
+
+/// The random numbers of a loop: the system's, or those of a simulation's seed. On the loop only.
+package struct LoopDice: RandomNumberGenerator {
+    private let loop: any EventLoop
+    package init(_ loop: any EventLoop) { self.loop = loop }
+    package func next() -> UInt64 { loop.randomBits() }
 }
 
 /// Something to call in a loop's callback phase. The loop keeps it alive until then.

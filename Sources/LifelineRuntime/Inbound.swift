@@ -18,15 +18,33 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
     /// The decoder was asked for what it makes of the end.
     @exclusivity(unchecked) private var hasFinished = false
     /// Another connection has taken the stream over.
-    @exclusivity(unchecked) var isRetired = false
+    @exclusivity(unchecked) private(set) var isRetired = false
+    /// Those that see each frame before the inbox gets it; usually none.
+    @exclusivity(unchecked) private var takers: [any FrameTaker<Decoder.Frame>] = []
+    /// False if the inbox lives longer than this stream, and others fill it later.
+    private let ownsInbox: Bool
+    /// Told, on the loop, when no more frames come. The stream may be in the middle of ending then.
+    @exclusivity(unchecked) var onEnd: (@Sendable () -> Void)?
 
     init(core: StreamCore, decoder: sending Decoder) {
         self.core = core
         self.decoder = decoder
+        ownsInbox = true
         inbox = Inbox(marks: core.options.inbox, frames: core.options.inboxFrames)
         room = inbox.maximumCount
         core.owner = self
         inbox.producer = self
+    }
+
+    /// A stream that fills `inbox` behind what others have put there.
+    init(core: StreamCore, decoder: sending Decoder, filling inbox: Inbox<Decoder.Frame>) {
+        self.core = core
+        self.decoder = decoder
+        ownsInbox = false
+        self.inbox = inbox
+        room = 1
+        core.owner = self
+        if inbox.isPaused { core.pauseReading() }
     }
 
     package func streamHasInput() { _ = decode() }
@@ -39,9 +57,31 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
             _ = try? decoder.finish(&core.input)
             core.reportFindings()
         }
-        inbox.end(reason)
+        end(reason)
         // Nobody decodes it any more.
         core.input.removeAll()
+    }
+
+    /// `taker` sees each frame that is decoded from now on, behind those that were added before it. On the loop.
+    package func add(_ taker: any FrameTaker<Decoder.Frame>) { takers.append(taker) }
+
+    private func end(_ reason: CloseReason) {
+        if ownsInbox { inbox.end(reason) }
+        dismissTakers(because: reason)
+        onEnd?()
+    }
+
+    private func dismissTakers(because reason: CloseReason) {
+        let dismissed = takers
+        takers = []
+        for taker in dismissed { taker.noMoreFrames(reason) }
+    }
+
+    /// Another connection takes the stream over; readers and takers of this one get `error`. On the loop.
+    func retire(_ error: SocketError) {
+        isRetired = true
+        inbox.end(.failed(error))
+        dismissTakers(because: .failed(error))
     }
 
     package func inboxHasRoom() { core.loop.post(self) }
@@ -73,23 +113,41 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
         resume()
     }
 
+    /// Goes on where `old` stood, which is over with this: decoder, bytes, and the frames that nobody has read.
+    func succeed(_ old: Inbound<Decoder>, _ error: SocketError) {
+        var frames = FrameQueue<Decoder.Frame>()
+        let (bytes, isMarked) = old.inbox.drain(into: &frames)
+        old.retire(error)
+        if !takers.isEmpty { frames.removeAll { frame in takers.contains { $0.take(frame) } } }
+        if !frames.isEmpty { room = inbox.add(&frames, bytes: bytes, marked: isMarked).room }
+        if inbox.isPaused {
+            wasOver = core.machine.reason != nil
+            isDecodingLeftOff = !core.input.isEmpty
+            core.pauseReading()
+        } else {
+            adopt()
+        }
+    }
+
     /// The stream was over when this took it: nothing can come but what stands in the input. Behind a marked frame it is decoded when
     /// the reader asks for more, or by another codec after a swap; only then is the end there.
     private func decodeWhatIsLeft(until reason: CloseReason) {
         var error: SocketError?
-        do {
-            try decoder._drain(&core.input, into: &decoded, upTo: .max)
-        } catch let failure {
-            error = SocketError(decoding: failure)
-        }
-        let isMarked = core.input.isStopped
-        handOver(from: 0, limit: .max)
+        var handed: HandedOver
+        repeat {
+            do {
+                try decoder._drain(&core.input, into: &decoded, upTo: .max)
+            } catch let failure {
+                error = SocketError(decoding: failure)
+            }
+            handed = handOver(from: 0, limit: .max)
+        } while handed == .markTaken && error == nil
         if error == nil {
-            if isMarked { return }
+            if core.input.isStopped { return }
             // Only the peer's own end can have cut a frame.
             if reason == .closedByPeer { error = streamInputEnded() }
         }
-        inbox.end(error.map { .failed($0) } ?? reason)
+        end(error.map { .failed($0) } ?? reason)
         core.input.removeAll()
     }
 
@@ -109,9 +167,10 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
             }
             let count = decoded.count
             hasFrames = hasFrames || count > 0
-            let isPaused = handOver(from: before - core.input.count, limit: limit)
+            let handed = handOver(from: before - core.input.count, limit: limit)
+            let isPaused = handed == .full
             // There may be more room than it was known.
-            if isPaused || count < limit {
+            if isPaused || count < limit && handed != .markTaken {
                 if core.options.unfinishedFrameLimit != nil {
                     core.noteUnfinishedFrame(!isPaused && unfinishedFrame != nil, isNew: hasFrames)
                 }
@@ -120,15 +179,36 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
         }
     }
 
-    /// Hands over what was decoded from `bytes` bytes; true if decoding has to pause.
+    private enum HandedOver {
+        case all
+        /// Decoding has to pause.
+        case full
+        /// The frame to stop behind was none of the reader's: decoding goes on.
+        case markTaken
+    }
+
+    /// Hands over what was decoded from `bytes` bytes.
     @discardableResult
-    private func handOver(from bytes: Int, limit: Int) -> Bool {
+    private func handOver(from bytes: Int, limit: Int) -> HandedOver {
         let count = decoded.count
-        let isMarked = core.input.isStopped
         core.input.releaseIfEmpty()
         if core.input.hasFindings { core.reportFindings() }
-        guard count > 0 else { return false }
+        guard count > 0 else { return .all }
         core.noteFrames(count)
+        let isMarkTaken = !takers.isEmpty && takeFrames()
+        if isMarkTaken { core.input.resume() }
+        let goesOn = isMarkTaken ? HandedOver.markTaken : .all
+        if decoded.isEmpty {
+            decoded.recycle()
+            return goesOn
+        }
+        guard addToInbox(from: bytes, isCut: count >= limit || isMarkTaken) else { return goesOn }
+        return .full
+    }
+
+    /// True if decoding has to pause; `isCut` says that it stopped before the bytes ran out.
+    private func addToInbox(from bytes: Int, isCut: Bool) -> Bool {
+        let isMarked = core.input.isStopped
         let added = inbox.add(&decoded, bytes: bytes, marked: isMarked)
         if !decoded.isEmpty {
             // The reader has refused a message on another thread, and the connection's end is on its way here.
@@ -140,10 +220,20 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
         decoded.recycle()
         room = added.room
         if added.isPaused {
-            isDecodingLeftOff = isMarked || count >= limit
+            isDecodingLeftOff = isMarked || isCut
             core.pauseReading()
         }
         return added.isPaused
+    }
+
+    /// Takes out what isn't for the reader; true if that is the frame to stop behind.
+    private func takeFrames() -> Bool {
+        var isLastTaken = false
+        decoded.removeAll { frame in
+            isLastTaken = takers.contains { $0.take(frame) }
+            return isLastTaken
+        }
+        return isLastTaken && core.input.isStopped
     }
 
     package var unfinishedFrame: PendingFrame? { decoder.pending(in: core.input) }

@@ -41,6 +41,10 @@ package final class Inbox<Frame: Sendable>: @unchecked Sendable {
     @exclusivity(unchecked) private var failure: SocketError?
     @exclusivity(unchecked) private var waiter: InboxWaiter?
     private let waiterIDs = Atomic<UInt64>(0)
+    /// Frames that were added so far.
+    @exclusivity(unchecked) private var added: UInt64 = 0
+    /// A reader was told the end.
+    @exclusivity(unchecked) private var isEndTold = false
 
     private let marks: Marks
     package let maximumCount: Int
@@ -62,6 +66,34 @@ package final class Inbox<Frame: Sendable>: @unchecked Sendable {
     /// Whether no decoded frame waits.
     package var isEmpty: Bool { lock.withLock { back.isEmpty } && withFront { $0.isEmpty } ?? false }
 
+    /// Whether a reader was told the end.
+    package var hasToldEnd: Bool { lock.withLock { isEndTold } }
+
+    /// Frames that were added so far.
+    package var addedFrames: UInt64 { lock.withLock { added } }
+
+    /// Frames that were added and taken so far. For the reader whose turn it is.
+    package var takenFrames: UInt64 {
+        let left = withFront { $0.count } ?? 0
+        return lock.withLock { added &- UInt64(left + back.count) }
+    }
+
+    /// Takes out all that is there, for another inbox. Nothing is added meanwhile.
+    package func drain(into frames: inout FrameQueue<Frame>) -> (bytes: Int, isMarked: Bool) {
+        // Who is at it takes a frame, which is done at once.
+        while isTaking.exchange(true, ordering: .acquiring) {}
+        defer { isTaking.store(false, ordering: .releasing) }
+        frames.append(contentsOf: &front)
+        lock.lock()
+        defer { lock.unlock() }
+        frames.append(contentsOf: &back)
+        let bytes = frontBytes + backBytes
+        frontBytes = 0
+        frontCount = 0
+        backBytes = 0
+        return (bytes, pause == .marked)
+    }
+
     private func withFront<R>(_ body: (inout FrameQueue<Frame>) -> R) -> R? {
         guard !isTaking.exchange(true, ordering: .acquiring) else { return nil }
         defer { isTaking.store(false, ordering: .releasing) }
@@ -81,6 +113,7 @@ extension Inbox {
             lock.unlock()
             return InboxAdded(isPaused: false, room: maximumCount)
         }
+        added &+= UInt64(frames.count)
         if back.isEmpty { back.exchange(with: &frames) } else { back.append(contentsOf: &frames) }
         backBytes += bytes
         hasNews.store(true, ordering: .releasing)
@@ -180,6 +213,7 @@ extension Inbox {
         if hasRoom { pause = nil }
         let isFilled = frontCount > 0
         let end = isFilled ? nil : failure.map { .failed($0) } ?? self.end
+        if end != nil { isEndTold = true }
         // What was fetched goes on counting as waiting until the next fetching, so that isn't left out after many frames.
         if pause == nil, self.end == nil, frontCount <= 16, frontBytes <= marks.high / 4 { hasNews.store(false, ordering: .releasing) }
         lock.unlock()

@@ -1,3 +1,5 @@
+import LifelineCore
+
 /// A moment on an event loop's clock, in nanoseconds since an origin of its own. It never follows the wall clock.
 package struct LoopTime: Comparable, Hashable, Sendable {
     package var nanoseconds: Int64
@@ -15,18 +17,16 @@ package struct LoopTime: Comparable, Hashable, Sendable {
         return overflow ? .never : LoopTime(nanoseconds: sum)
     }
 
+    /// Since the clock's origin, as state machines reckon.
+    package var sinceOrigin: Duration { .nanoseconds(nanoseconds) }
+
+    /// The first moment that is at least so long after the clock's origin: a timer armed for it finds its time come.
+    package init(sinceOrigin: Duration) {
+        let nanoseconds = sinceOrigin.clampedNanoseconds
+        self.init(nanoseconds: nanoseconds < .max && .nanoseconds(nanoseconds) < sinceOrigin ? nanoseconds + 1 : nanoseconds)
+    }
+
     package func duration(to later: LoopTime) -> Duration {
         .nanoseconds(later.nanoseconds.subtractingReportingOverflow(nanoseconds).partialValue)
-    }
-}
-
-extension Duration {
-    /// In nanoseconds, held within what 64 bits take.
-    package var clampedNanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        if overflow { return seconds < 0 ? .min : .max }
-        let (sum, carry) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
-        return carry ? (seconds < 0 ? .min : .max) : sum
     }
 }

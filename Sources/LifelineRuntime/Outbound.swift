@@ -14,6 +14,16 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
         self.encoder = encoder
     }
 
+    /// Takes the encoder of `old`, through which every later send throws `error`.
+    package init(succeeding old: Outbound<Encoder>, _ error: SocketError) {
+        outbox = old.outbox
+        old.outbox.lock.lock()
+        encoder = old.encoder
+        misuse = old.misuse
+        old.misuse = error
+        old.outbox.unlock(needsFlush: false)
+    }
+
     /// Encodes `frame` if there is room; false if the caller has to wait its turn first.
     @inlinable
     package func trySend(_ frame: Encoder.Frame) throws -> Bool {
@@ -41,18 +51,31 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
     }
 
     /// Encodes `frame` whatever waits.
-    package func sendAtOnce(_ frame: Encoder.Frame) throws {
+    package func sendAtOnce(_ frame: Encoder.Frame) throws { _ = try sendControl(frame) }
+
+    /// Encodes `frame` whatever waits. Returns the place behind it, in bytes from the start of the stream.
+    package func sendControl(_ frame: Encoder.Frame) throws -> UInt64 {
         outbox.lock.lock()
         if let error = misuse ?? outbox.end {
             outbox.unlock(needsFlush: false)
             throw error
         }
-        try encode(frame)
+        try append(frame)
+        let place = outbox.place
+        outbox.unlock(needsFlush: outbox.noteAppended())
+        return place
     }
 
-    /// Encodes and lets go of the lock. A frame that can't be encoded leaves nothing behind.
+    /// Encodes and lets go of the lock.
     @inlinable
     func encode(_ frame: Encoder.Frame) throws {
+        try append(frame)
+        outbox.unlock(needsFlush: outbox.noteAppended())
+    }
+
+    /// Encodes under the lock. A frame that can't be encoded leaves nothing behind, and then the lock is let go.
+    @inlinable
+    func append(_ frame: Encoder.Frame) throws {
         let mark = outbox.buffer.mark
         do {
             if Encoder.isStateless {
@@ -67,6 +90,45 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
             outbox.unlock(needsFlush: false)
             throw SocketError(encoding: error)
         }
+    }
+
+    /// As ``trySend(_:)``; `observer` is told when the kernel has the frame, or when that can't be any more.
+    package func trySend(_ frame: Encoder.Frame, observer: any FlushObserver) throws -> Bool {
+        outbox.lock.lock()
+        if !outbox.hasRoom || outbox.end != nil || misuse != nil {
+            let error = misuse ?? outbox.end
+            outbox.unlock(needsFlush: false)
+            if let error { throw error }
+            return false
+        }
+        try encode(frame, observer: observer)
+        return true
+    }
+
+    /// As ``sendAdmitted(_:)``, with an observer.
+    package func sendAdmitted(_ frame: Encoder.Frame, observer: any FlushObserver) throws {
+        defer { outbox.admittedIsThrough() }
+        outbox.lock.lock()
+        if let error = misuse ?? outbox.end {
+            outbox.unlock(needsFlush: false)
+            throw error
+        }
+        try encode(frame, observer: observer)
+    }
+
+    /// Encodes and lets go of the lock.
+    private func encode(_ frame: Encoder.Frame, observer: any FlushObserver) throws {
+        let mark = outbox.buffer.mark
+        var next = encoder
+        do {
+            try next.encode(frame, into: &outbox.buffer)
+        } catch {
+            outbox.buffer.rewind(to: mark)
+            outbox.unlock(needsFlush: false)
+            throw SocketError(encoding: error)
+        }
+        encoder = next
+        outbox.observe(observer)
         outbox.unlock(needsFlush: outbox.noteAppended())
     }
 

@@ -27,7 +27,7 @@ package final class Outbox: @unchecked Sendable {
     @exclusivity(unchecked) private var bytesWritten: UInt64 = 0
     @exclusivity(unchecked) private var senders: [OneShot<Void>] = []
     @exclusivity(unchecked) private var isAdmitting = false
-    @exclusivity(unchecked) private var flushers: [(target: UInt64, done: OneShot<Void>)] = []
+    @exclusivity(unchecked) private var flushers: [(target: UInt64, done: any FlushObserver)] = []
     @exclusivity(unchecked) private var lagging = false
     /// What was accepted will not be written any more.
     @exclusivity(unchecked) private var isVoid = false
@@ -40,6 +40,9 @@ package final class Outbox: @unchecked Sendable {
     }
 
     @usableFromInline var level: Int { buffer.count &+ inFlight }
+
+    /// The place behind all that was accepted, in bytes from the start of the stream. Under the lock.
+    var place: UInt64 { bytesAccepted &+ UInt64(buffer.count) }
 
     /// Whether a newcomer may encode. Under the lock.
     @inlinable var hasRoom: Bool { !isQueued && buffer.count &+ inFlight < highMark }
@@ -62,6 +65,13 @@ package final class Outbox: @unchecked Sendable {
         if isScheduled { return false }
         isScheduled = true
         return true
+    }
+
+    /// Frames that were accepted so far.
+    package var acceptedFrames: Int {
+        lock.lock()
+        defer { unlock(needsFlush: false) }
+        return framesAccepted
     }
 
     /// How many senders wait for their turn.
@@ -149,7 +159,7 @@ extension Outbox {
     package nonisolated(nonsending) func flushed(within limit: Duration?, on loop: any EventLoop) async throws {
         let done = OneShot<Void>(timeOut: limit.map { SocketError(timedOut: .write, after: $0) })
         lock.lock()
-        let target = bytesAccepted &+ UInt64(buffer.count)
+        let target = place
         if bytesWritten >= target {
             unlock(needsFlush: false)
             return
@@ -173,6 +183,14 @@ extension Outbox {
         flushers.removeAll { $0.done === flusher }
         unlock(needsFlush: false)
     }
+
+    /// Tells `observer` when the kernel has taken everything accepted so far. Under the lock.
+    func observe(_ observer: any FlushObserver) {
+        flushers.append((bytesAccepted &+ UInt64(buffer.count), observer))
+    }
+
+    /// Whether nothing more can be sent.
+    package var hasEnded: Bool { lock.withLock { end != nil } }
 
     /// A broadcast has waited for it in vain, and it hasn't drained to the low mark since.
     package var isLagging: Bool {
@@ -212,7 +230,7 @@ extension Outbox {
             isScheduled = false
         }
         let mustAdmit = written > 0 && !senders.isEmpty && !isAdmitting && level <= lowMark
-        var doneFlushers: [OneShot<Void>] = []
+        var doneFlushers: [any FlushObserver] = []
         if written > 0, !flushers.isEmpty {
             let reached = bytesWritten
             doneFlushers = flushers.filter { $0.target <= reached }.map(\.done)
@@ -221,7 +239,7 @@ extension Outbox {
         if level <= lowMark { lagging = false }
         lock.unlock()
         if isWanted.exchange(false, ordering: .sequentiallyConsistent) { core?.scheduleFlush() }
-        for done in doneFlushers { done.succeed(()) }
+        for done in doneFlushers { done.kernelHasAll() }
         if mustAdmit { admitNext() }
         return true
     }
@@ -234,23 +252,43 @@ extension Outbox {
     }
 
     /// Sends fail from now on, and those that wait. What was accepted stays unless `dropping`. The first error stays.
-    func end(_ error: SocketError, dropping: Bool) {
+    ///
+    /// - Parameter written: bytes that were written and not reported yet.
+    func end(_ error: SocketError, dropping: Bool, written: Int = 0) {
         lock.lock()
         if end == nil { end = error }
+        inFlight -= written
+        bytesWritten &+= UInt64(written)
+        let reached = bytesWritten
         let waiting = senders
         senders = []
         isQueued = false
-        var lost: [OneShot<Void>] = []
+        var done: [any FlushObserver] = []
+        var lost: [any FlushObserver] = []
         var dropped = ByteOutput()
         if dropping {
             isVoid = true
-            lost = flushers.map(\.done)
+            done = flushers.filter { $0.target <= reached }.map(\.done)
+            lost = flushers.filter { $0.target > reached }.map(\.done)
             flushers = []
             swap(&dropped, &buffer)
         }
         lock.unlock()
         _ = dropped.finish()
         for ticket in waiting { ticket.fail(error) }
-        for flusher in lost { flusher.fail(error) }
+        for flusher in done { flusher.kernelHasAll() }
+        for flusher in lost { flusher.isLost(error) }
     }
+}
+
+/// Waits for the kernel to take what was accepted. Called on any thread.
+package protocol FlushObserver: AnyObject, Sendable {
+    func kernelHasAll()
+    /// The kernel hasn't taken all of it, and never will.
+    func isLost(_ error: SocketError)
+}
+
+extension OneShot: FlushObserver where Value == Void {
+    package func kernelHasAll() { succeed(()) }
+    package func isLost(_ error: SocketError) { fail(error) }
 }

@@ -34,12 +34,15 @@ public final actor Server<C: Codec> {
     ///
     /// - Parameters:
     ///   - tooBusy: the last frame for a connection beyond ``ServerOptions/maximumConnections``; nil closes it without a word.
+    ///   - heartbeat: of each connection; it begins with its codec, so behind the handshake. Default: none.
     ///   - handshake: runs first on each connection, in its handler's task, on the bare bytes: what it doesn't read goes to the codec.
-    /// - Throws: ``SocketError``: `addressInUse`, `notPermitted`, `invalidEndpoint`, `unsupportedEndpoint`, …
+    /// - Throws: ``SocketError``: `addressInUse`, `notPermitted`, `invalidEndpoint`, `unsupportedEndpoint`, `invalidSetting`, …
     public static func bind(
         _ endpoint: Endpoint, codec: C, on network: some Network, options: ServerOptions = ServerOptions(),
-        tooBusy: C.Outgoing? = nil, handshake: (@Sendable (ByteStream) async throws -> Void)? = nil
+        tooBusy: C.Outgoing? = nil, heartbeat: Heartbeat<C> = .none,
+        handshake: (@Sendable (ByteStream) async throws -> Void)? = nil
     ) async throws -> Server<C> {
+        let plan = try HeartbeatPlan(heartbeat)
         let driver = network._driver.base
         let loop = driver.nextLoop()
         let lastFrame: C.Encoder.Frame?
@@ -48,7 +51,8 @@ public final actor Server<C: Codec> {
         } catch {
             throw SocketError(encoding: error)
         }
-        let shared = ServerState(codec: codec, options: options, tooBusy: lastFrame, handshake: handshake, loop: loop)
+        let shared = ServerState(
+            codec: codec, options: options, tooBusy: lastFrame, heartbeat: plan, handshake: handshake, loop: loop)
         let listener = try await driver.listen(
             endpoint, on: loop, dealingTo: driver.loops, options: options.connection.socket, sink: shared)
         shared.set(listener)

@@ -25,6 +25,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     let codec: C
     let options: ServerOptions
     let tooBusy: C.Encoder.Frame?
+    private let heartbeat: HeartbeatPlan<C>?
     let handshake: (@Sendable (ByteStream) async throws -> Void)?
     let loop: any EventLoop
     let registry = ConnectionRegistry<C>()
@@ -42,13 +43,14 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     private var drainWaiters: [OneShot<Bool>] = []
 
     init(
-        codec: C, options: ServerOptions, tooBusy: C.Encoder.Frame?, handshake: (@Sendable (ByteStream) async throws -> Void)?,
-        loop: any EventLoop
+        codec: C, options: ServerOptions, tooBusy: C.Encoder.Frame?, heartbeat: HeartbeatPlan<C>?,
+        handshake: (@Sendable (ByteStream) async throws -> Void)?, loop: any EventLoop
     ) {
         self.codec = codec
         self.options = options
         settings = StreamCore.Settings(options.connection)
         self.tooBusy = tooBusy
+        self.heartbeat = heartbeat
         self.handshake = handshake
         self.loop = loop
         queue = Inbox(marks: Marks(high: max(1, options.acceptQueue)), frames: max(1, options.acceptQueue))
@@ -61,7 +63,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
 
     func accepted(_ transport: any Transport) {
         let core = StreamCore(transport: transport, settings: settings)
-        let connection = handshake == nil ? Connection(over: core, codec: codec) : nil
+        let connection = handshake == nil ? Connection(over: core, codec: codec, heartbeat: heartbeat) : nil
         let stream = handshake == nil ? nil : ByteStream(over: core)
         guard !lock.withLock({ isStopping }) else {
             core.closeNow(because: .shuttingDown)
@@ -72,6 +74,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
             return
         }
         core.start()
+        connection?.heartbeat?.begin()
         var arrivals = FrameQueue<Accepted>()
         arrivals.append(Accepted(id: id, core: core, connection: connection, stream: stream))
         if queue.add(&arrivals, bytes: 1, marked: false).isPaused, let listener = lock.withLock({ listener }) {
@@ -169,7 +172,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     private func shakeHands(_ accepted: Accepted) async throws -> Connection<C> {
         guard let stream = accepted.stream else { throw SocketError(.misuse, "nothing was accepted") }
         try await handshake?(stream)
-        let connection = try await stream.framed(with: codec)
+        let connection = try await stream.framed(with: codec, heartbeat: heartbeat)
         registry.set(connection, for: accepted.id)
         return connection
     }

@@ -69,6 +69,13 @@ extension StreamCore {
         closeNow()
     }
 
+    /// Nobody needs the stream any more, whatever it is doing: one try to write what is left, then the end. On the loop.
+    package func endAtOnce() {
+        guard machine.phase != .closed else { return }
+        flushAll()
+        closeNow()
+    }
+
     /// Facts about the stream, also after its end. On the loop.
     package var info: ConnectionInfo {
         ConnectionInfo(
@@ -81,6 +88,7 @@ extension StreamCore {
             findings: counters.findings,
             age: opened.duration(to: loop.now),
             silence: lastHeard.duration(to: loop.now),
+            heartbeatRoundTrip: counters.roundTrip,
             tcp: machine.phase == .closed ? finalTCPInfo : transport.tcpInfo)
     }
 }
@@ -105,8 +113,12 @@ public struct ConnectionInfo: Sendable {
     public let age: Duration
     /// Time since a byte was heard.
     public let silence: Duration
+    /// From the last ping that was answered to its pong, as the user of this connection would see it; nil before the first.
+    public let heartbeatRoundTrip: Duration?
     /// What the system knows about the path; nil where it isn't TCP.
     public let tcp: TCPInfo?
-    /// The round-trip time that the system has measured; nil where it isn't TCP.
-    public var roundTrip: Duration? { tcp?.roundTrip }
+    /// How its requests stand; nil for a connection without a ``Pairing``.
+    public internal(set) var requests: RequestCounts?
+    /// The latest round-trip time: the heartbeat's, or else the one that the system has measured.
+    public var roundTrip: Duration? { heartbeatRoundTrip ?? tcp?.roundTrip }
 }

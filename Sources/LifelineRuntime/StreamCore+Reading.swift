@@ -79,6 +79,7 @@ extension StreamCore: TransportHandler, LoopNotice {
         guard !isReading else { return }
         isReading = true
         lastHeard = loop.now
+        watcher?.streamIsReadOn()
         readSoon()
     }
 

@@ -13,7 +13,13 @@ extension StreamCore: FlushTarget {
     }
 
     /// Writes what the outbox has, until it is empty, the kernel takes no more or the others must have their turn.
-    package func flush() { write(atMost: Self.readBudget) }
+    package func flush() {
+        write(atMost: Self.readBudget)
+        if counters.bytesOut >= watchedPlace {
+            watchedPlace = .max
+            watcher?.streamHasWritten()
+        }
+    }
 
     /// As ``flush()``, without regard to the others: for the last words of a stream that nobody will ask again.
     func flushAll() {

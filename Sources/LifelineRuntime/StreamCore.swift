@@ -12,6 +12,14 @@ package protocol StreamOwner: AnyObject, Sendable {
     func streamReadingEnded(_ reason: CloseReason)
 }
 
+/// Told of a stream's progress, on the loop. Held weakly.
+package protocol StreamWatcher: AnyObject {
+    /// The kernel has taken all up to ``StreamCore/watchedPlace``, which is to be set anew.
+    func streamHasWritten()
+    /// The owner has room again, and reading goes on.
+    func streamIsReadOn()
+}
+
 /// A live stream, whatever is made of its bytes: drives the transport, the outbox, the time limits and ``StreamMachine``.
 ///
 /// It belongs to the actor that it feeds, and to the transport until that is closed. The proof behind `@unchecked`: everything that
@@ -44,6 +52,10 @@ package final class StreamCore: @unchecked Sendable {
     @exclusivity(unchecked) var deadlines = Deadlines()
     @exclusivity(unchecked) var timer: LoopTimer?
     @exclusivity(unchecked) var timerTime = LoopTime.never
+    /// Who is told when the kernel has taken so much, and when reading goes on.
+    @exclusivity(unchecked) weak var watcher: (any StreamWatcher)?
+    /// In bytes from the start of the stream.
+    @exclusivity(unchecked) var watchedPlace = UInt64.max
     @exclusivity(unchecked) var closeWaiters: [OneShot<Bool>] = []
     /// Called once, when the transport has been given back. On the loop.
     @exclusivity(unchecked) var onClosed: (@Sendable () -> Void)?
@@ -57,6 +69,8 @@ package final class StreamCore: @unchecked Sendable {
         package var bytesOut: UInt64 = 0
         package var framesIn: UInt64 = 0
         package var findings: UInt64 = 0
+        /// The latest that the heartbeat has measured.
+        package var roundTrip: Duration?
     }
 
     /// At most this much is read from one connection before the others have their turn.
@@ -101,7 +115,10 @@ package final class StreamCore: @unchecked Sendable {
             deadlines[.frame] = .never
             owner?.streamReadingEnded(reason)
         }
-        if actions.contains(.refuseSends) { outbox.end(sendError, dropping: actions.contains(.dropOutbox)) }
+        if actions.contains(.refuseSends) {
+            outbox.end(sendError, dropping: actions.contains(.dropOutbox), written: unreported)
+            unreported = 0
+        }
         if actions.contains(.dropOutbox) {
             unwritten = WriteQueue()
             deadlines[.write] = .never

@@ -77,6 +77,11 @@ package final class PollingEventLoop: EventLoop, @unchecked Sendable {
 
     package var storages: StorageCache { queues.storages }
 
+    package func randomBits() -> UInt64 {
+        var generator = SystemRandomNumberGenerator()
+        return generator.next()
+    }
+
     package func complain(_ line: String) { Complaint.write(line) }
 
     package func join() { residents.add(1, ordering: .relaxed) }

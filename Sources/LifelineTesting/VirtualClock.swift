@@ -1,3 +1,4 @@
+internal import LifelineCore
 internal import LifelineRuntime
 
 /// The clock of a simulation: it stands while anything can run, and then jumps to the next moment that someone waits for.

@@ -25,6 +25,7 @@ package final class VirtualEventLoop: EventLoop {
     package func complain(_ line: String) { lifeline_complain("lifeline: \(line)\n") }
     package var turnTime: LoopTime { now }
     package var storages: StorageCache { seat.queues.storages }
+    package func randomBits() -> UInt64 { seat.dice.next() }
 
     package func post(_ notice: any LoopNotice) { scheduler.arrive(.notice(notice), at: seat) }
 
@@ -86,11 +87,16 @@ final class VirtualTaskExecutor: TaskExecutor {
 final class VirtualSeat: @unchecked Sendable {
     let index: Int
     private(set) var queues = LoopQueues()
+    /// What the code under test draws from the loop. It doesn't change whose turn it is.
+    var dice: SeededGenerator
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
     private weak var serial: VirtualEventLoop?
     private weak var tasks: VirtualTaskExecutor?
 
-    init(index: Int) { self.index = index }
+    init(index: Int, seed: UInt64) {
+        self.index = index
+        dice = SeededGenerator(seed: seed)
+    }
 
     deinit { scratch.deallocate() }
 

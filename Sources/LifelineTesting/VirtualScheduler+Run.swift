@@ -1,4 +1,5 @@
 internal import CLifelineTesting
+internal import LifelineCore
 internal import LifelineRuntime
 
 extension VirtualScheduler {

@@ -73,7 +73,7 @@ package final class VirtualScheduler: @unchecked Sendable {
         self.seed = seed
         self.place = place
         self.bounds = bounds
-        seats = (0..<loops).map { VirtualSeat(index: $0) }
+        seats = (0..<loops).map { VirtualSeat(index: $0, seed: seed ^ (UInt64($0) + 1) << 32) }
         dice = SeededGenerator(seed: seed)
         lifeline_watch_exits { owner, way, frames, count in
             let scheduler = Unmanaged<VirtualScheduler>.fromOpaque(owner).takeUnretainedValue()

@@ -42,6 +42,43 @@ struct RequestTests {
         }
     }
 
+    @Test("Requests under way get their own answers, in whatever order; pushes reach the reader", arguments: formats)
+    func pairing(settings: [String], codec: RequestHeaderCodec) async throws {
+        try await withServing(.requests, ["answer", "1"] + settings) { peer in
+            let connection = try await Connection.connect(to: peer.endpoint, codec: codec, pairing: .serial())
+            let many = try await withThrowingTaskGroup { group in
+                for number in 0..<100 {
+                    group.addTask { try await connection.request(Self.packet(0, Self.echoing, "\(number)"), within: outerLimit).body }
+                }
+                return try await group.reduce(into: Set()) { $0.insert($1) }
+            }
+            #expect(many.count == 100)
+            #expect(try await connection.request(Self.packet(0, 77), within: outerLimit).header.code == -404)
+            #expect(try await connection.request(Self.packet(0, Self.subscribe), within: outerLimit).header.isSuccess)
+            #expect(try await connection.next() == Self.packet(0, Self.news, "news 1 é"))
+            try await withThrowingTaskGroup(of: (String, String)?.self) { group in
+                for name in ["first é", "second"] {
+                    group.addTask {
+                        let answer = try await connection.request(Self.packet(0, Self.hold, name), within: outerLimit)
+                        return (name, String(answer.body))
+                    }
+                }
+                group.addTask {
+                    // What is held is answered before the release is; which goes first is open.
+                    while !Task.isCancelled { _ = try? await connection.request(Self.packet(0, Self.release), within: outerLimit) }
+                    return nil
+                }
+                for _ in 0..<2 {
+                    let (name, answer) = try #require(try await group.next() ?? nil)
+                    #expect(answer == name)
+                }
+                group.cancelAll()
+            }
+            #expect(await connection.info.requests?.unknown == 0)
+            await connection.close(within: outerLimit)
+        }
+    }
+
     @Test("C01: five hundred requests are answered, cut and glued")
     func manyRequests() async throws {
         try await withServing(.requests, ["answer", "3"]) { peer in

@@ -16,6 +16,7 @@ struct DefaultsTable {
     private static var rows: [String] {
         let connection = ConnectionOptions()
         let server = ServerOptions()
+        let supervisor = SupervisorOptions()
         let length = LengthPrefixCodec()
         let header = JSONHeaderCodec()
         let lines = LineCodec()
@@ -40,6 +41,11 @@ struct DefaultsTable {
             row("`ServerOptions`", "`maximumConnections`", "\(server.maximumConnections)"),
             row("", "`acceptQueue`, accepted connections that wait for `run`", "\(server.acceptQueue)"),
             row("", "`handlers`, where they run", "\(server.handlers)"),
+            row("`SupervisorOptions`", "`connectLimit`, one attempt, name look-up included", time(supervisor.connectLimit)),
+            row("", "`registrationLimit`", time(supervisor.registrationLimit)),
+            row("`ReconnectPolicy`", "`attempts`, `within`", time(ReconnectPolicy.exponential().within)),
+            row("", "`stableAfter`, a connection that counts as a success", time(ReconnectPolicy.exponential().stableAfter)),
+            row("`Pairing`", "`atMost`, requests that wait for their answers", "\(Pairing<RequestHeaderCodec>.defaultMaximum)"),
             row("`.lines`, `DelimiterCodec`", "`max` and `maxOutgoing`, without the terminator", size(lines.lines.max)),
             row("", "`overlong`, `unterminated`, `invalidText`", "\(lines.lines.overlong)"),
             row(

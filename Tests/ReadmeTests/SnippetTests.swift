@@ -95,6 +95,23 @@ struct SnippetTests {
         }
     }
 
+    @Test(arguments: 1...10) func greetingsFindTheirRequests(seed: UInt64) async throws {
+        try await simulate(seed: seed) { world in
+            let server = try await Server.bind(.inMemory("greeter"), codec: .requestHeader, on: world.network)
+            async let running: Void = server.run { connection in
+                while let second = try await connection.next(), let first = try await connection.next() {
+                    for request in [first, second] {
+                        try await connection.send(Packet(header: request.header, body: Bytes("hello, \(String(request.body))")))
+                    }
+                }
+            }
+            let greetings = try await greet(["Ann", "Bob"], at: .inMemory("greeter"), on: world.network)
+            #expect(greetings.sorted() == ["hello, Ann", "hello, Bob"])
+            await server.shutdown(within: .seconds(1))
+            try await running
+        }
+    }
+
     @Test(arguments: 1...10) func packetsAreDispatchedByTheirHeaders(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
             let server = try await Server.bind(.inMemory("chat"), codec: .jsonHeader, on: world.network)
@@ -112,5 +129,36 @@ struct SnippetTests {
             await server.shutdown(within: .seconds(1))
             try await running
         }
+    }
+
+    @Test(arguments: 1...10) func supervisedClientLogsInAgain(seed: UInt64) async throws {
+        try await simulate(seed: seed) { world in
+            let server = try await Server.bind(.inMemory("chat"), codec: .lines, on: world.network)
+            async let running: Void = server.run { connection in
+                let login = try await connection.next()
+                try await connection.send("welcome")
+                if login == "login 1" {
+                    #expect(try await connection.next() == "hello")
+                    return try await connection.send("one")
+                }
+                #expect(login == "login 2")
+                try await connection.send("bye")
+                while try await connection.next() != nil {}
+            }
+            let tokens = Tokens()
+            try await keepChatting(at: .inMemory("chat"), on: world.network) { await tokens.next() }
+            #expect(await tokens.count == 2 && world.now < .seconds(1))
+            await server.shutdown(within: .seconds(1))
+            try await running
+        }
+    }
+}
+
+/// Credentials that are fresh each time.
+private actor Tokens {
+    private(set) var count = 0
+    func next() -> String {
+        count += 1
+        return "\(count)"
     }
 }

@@ -1,0 +1,125 @@
+/// The messages that wait for a connection, unencoded and in order. A value: what happens to them comes out.
+package struct OfflineQueue<Element> {
+    private struct Entry {
+        let id: UInt64
+        /// Nil once it is gone.
+        var element: Element?
+        let key: AnyHashable?
+        let expires: Duration?
+    }
+
+    private let limit: Int
+    private let makesRoom: Bool
+    /// In order of their numbers.
+    private var entries: [Entry] = []
+    /// Those before it are gone.
+    private var head = 0
+    private var nextID: UInt64 = 1
+    private var byKey: [AnyHashable: UInt64] = [:]
+    /// The first one, while it is being encoded: it can't be taken back then.
+    private var leaving: UInt64?
+
+    package private(set) var count = 0
+
+    /// - Parameters:
+    ///   - limit: how many may wait.
+    ///   - makesRoom: beyond that the oldest goes; else the newcomer is refused.
+    package init(limit: Int, makesRoom: Bool = false) {
+        self.limit = limit
+        self.makesRoom = makesRoom
+    }
+
+    package var isEmpty: Bool { count == 0 }
+
+    /// Adds an element at the back and returns its number; nil if there is no room.
+    ///
+    /// - Parameters:
+    ///   - key: an older element with the same key goes.
+    ///   - expires: the moment from which on it isn't to be sent.
+    ///   - isLimited: false lets it in beyond the limit.
+    ///   - dropped: gets the elements that had to go for it.
+    package mutating func add(
+        _ element: Element, key: AnyHashable? = nil, expires: Duration? = nil, isLimited: Bool = true, dropped: inout [Element]
+    ) -> UInt64? {
+        if let key, let older = byKey[key], let taken = remove(older) { dropped.append(taken) }
+        if isLimited, count >= limit {
+            guard makesRoom, limit > 0, let oldest = oldest, let taken = remove(oldest) else { return nil }
+            dropped.append(taken)
+        }
+        compact()
+        let id = nextID
+        nextID += 1
+        entries.append(Entry(id: id, element: element, key: key, expires: expires))
+        count += 1
+        if let key { byKey[key] = id }
+        return id
+    }
+
+    /// The first element that is still good, to be encoded now: it can't be taken back until ``endFirst(isGone:)``, which has to follow.
+    ///
+    /// - Parameter expired: gets those before it whose time was over.
+    package mutating func beginFirst(now: Duration, expired: inout [Element]) -> Element? {
+        while head < entries.count {
+            let entry = entries[head]
+            if let element = entry.element {
+                if let expires = entry.expires, expires <= now {
+                    if let taken = remove(entry.id) { expired.append(taken) }
+                } else {
+                    leaving = entry.id
+                    return element
+                }
+            }
+            head += 1
+        }
+        return nil
+    }
+
+    /// The first element was encoded (or can't ever be), or else stays the first.
+    package mutating func endFirst(isGone: Bool) {
+        guard let id = leaving else { return }
+        leaving = nil
+        if isGone { _ = remove(id) }
+    }
+
+    /// Whether the element is just being encoded.
+    package func isLeaving(_ id: UInt64) -> Bool { id == leaving }
+
+    /// Takes an element back; nil if it isn't there any more or is just being encoded.
+    package mutating func remove(_ id: UInt64) -> Element? {
+        guard id != leaving, let place = place(of: id), let element = entries[place].element else { return nil }
+        entries[place].element = nil
+        count -= 1
+        if let key = entries[place].key, byKey[key] == id { byKey[key] = nil }
+        return element
+    }
+
+    /// Takes everything back.
+    package mutating func removeAll() -> [Element] {
+        let all = entries[head...].compactMap(\.element)
+        entries = []
+        head = 0
+        byKey = [:]
+        leaving = nil
+        count = 0
+        return all
+    }
+
+    private var oldest: UInt64? { entries[head...].first { $0.element != nil && $0.id != leaving }?.id }
+
+    /// Forgets those that are gone, in bulk, so that one costs little however many there are.
+    private mutating func compact() {
+        guard entries.count > 32, entries.count > 2 * count else { return }
+        entries.removeAll { $0.element == nil }
+        head = 0
+    }
+
+    private func place(of id: UInt64) -> Int? {
+        var low = head
+        var high = entries.count
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].id < id { low = middle + 1 } else { high = middle }
+        }
+        return low < entries.count && entries[low].id == id ? low : nil
+    }
+}

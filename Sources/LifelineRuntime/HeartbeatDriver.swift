@@ -1,0 +1,209 @@
+package import LifelineCore
+
+/// A heartbeat that was found good, in one block for all connections of a server.
+package final class HeartbeatPlan<C: Codec>: Sendable {
+    package let heartbeat: Heartbeat<C>
+
+    /// Nil if there is nothing to do; throws ``SocketError/Code/invalidSetting``.
+    package init?(_ heartbeat: Heartbeat<C>) throws(SocketError) {
+        try heartbeat.validate()
+        if heartbeat.isNone { return nil }
+        self.heartbeat = heartbeat
+    }
+}
+
+/// Does for one connection what its heartbeat says: one timer, armed lazily, and a look at each frame.
+///
+/// It belongs to the connection, which must not be held by it. The proof behind `@unchecked`: it is used on the core's loop only.
+package final class HeartbeatDriver<C: Codec>: @unchecked Sendable {
+    private let plan: HeartbeatPlan<C>
+    private let codec: C
+    private let core: StreamCore
+    private let outbound: Outbound<C.Encoder>
+    private var machine: HeartbeatMachine?
+    private var timer: LoopTimer?
+    private var timerTime = LoopTime.never
+    private var isOver = false
+
+    /// The places in the stream behind what was sent and isn't in the kernel yet.
+    private var beatPlace = UInt64.max
+    private var answerPlace = UInt64.max
+    /// The answer to the newest ping, while an older one's isn't in the kernel.
+    private var heldAnswer: C.Encoder.Frame?
+    /// Frames that weren't the user's.
+    private var ownFrames = 0
+    private var userFrames = 0
+
+    /// Told, on the loop, of each round trip that was measured.
+    package var onRoundTrip: (@Sendable (Duration) -> Void)?
+
+    package init(_ plan: HeartbeatPlan<C>, codec: C, core: StreamCore, outbound: Outbound<C.Encoder>) {
+        self.plan = plan
+        self.codec = codec
+        self.core = core
+        self.outbound = outbound
+        machine = plan.heartbeat.schedule.map { HeartbeatMachine($0) }
+    }
+
+    /// Begins with beats of its own; the peer's pings are answered before, too. Once only.
+    package func begin() {
+        guard !isOver, machine != nil else { return }
+        if machine?.schedule.kind == .answeredSends { userFrames = core.outbox.acceptedFrames - ownFrames }
+        var dice = LoopDice(core.loop)
+        perform(machine?.begin(now: core.loop.now.sinceOrigin, using: &dice))
+        settle()
+    }
+
+    private func perform(_ action: HeartbeatMachine.Action?) {
+        switch action {
+        case .beat(let number)?:
+            guard let beat = plan.heartbeat.beat, let place = send(beat(number)) else { return }
+            beatPlace = place
+        case .fail(let misses)?:
+            let limit = plan.heartbeat.schedule?.answerWithin ?? .zero
+            core.end(SocketError(.heartbeatMissed, "the peer didn't answer within \(limit)\(misses > 1 ? ", \(misses) times" : "")"))
+        case .nothing?, nil:
+            break
+        }
+    }
+
+    /// The place behind the frame; nil if nothing can be sent any more. What can't be encoded ends the connection: in silence the peer
+    /// would find this side dead.
+    private func send(_ message: C.Outgoing) -> UInt64? {
+        do {
+            return try send(frame: codec.frame(for: message))
+        } catch {
+            core.end(SocketError(encoding: error))
+            return nil
+        }
+    }
+
+    private func send(frame: C.Encoder.Frame) -> UInt64? {
+        do {
+            let place = try outbound.sendControl(frame)
+            ownFrames += 1
+            return place
+        } catch let error as SocketError where error.code == .closed || error.code == .misuse {
+            // This side has finished sending.
+            machine?.end()
+            return nil
+        } catch {
+            core.end(SocketError(encoding: error))
+            return nil
+        }
+    }
+
+    /// Arms the timer and the watch on the kernel for what is next.
+    private func settle() {
+        guard !isOver else { return }
+        var place = min(beatPlace, answerPlace)
+        if let machine, machine.schedule.kind == .answeredSends, machine.state != .held, machine.state != .over {
+            place = min(place, core.counters.bytesOut + 1)
+        }
+        if place < .max || core.watcher == nil { core.watcher = self }
+        core.watchedPlace = place
+        guard let time = machine?.deadline.map({ LoopTime(sinceOrigin: $0) }) else { return }
+        // One that is armed for an earlier time finds out when it fires.
+        if time < timerTime || timer?.isArmed != true {
+            let timer = self.timer ?? LoopTimer(self)
+            self.timer = timer
+            timerTime = time
+            core.loop.arm(timer, at: time)
+        }
+    }
+
+    private func answer(_ message: C.Outgoing) {
+        let frame: C.Encoder.Frame
+        do {
+            frame = try codec.frame(for: message)
+        } catch {
+            core.end(SocketError(encoding: error))
+            return
+        }
+        if answerPlace < .max {
+            heldAnswer = frame
+        } else if let place = send(frame: frame) {
+            answerPlace = place
+            settle()
+        }
+    }
+}
+
+extension HeartbeatDriver: FrameTaker {
+    package func take(_ frame: C.Decoder.Frame) -> Bool {
+        let heartbeat = plan.heartbeat
+        switch heartbeat.pong?(frame) {
+        case .yes?:
+            answered(nil)
+            return true
+        case .number(let number)?:
+            answered(number)
+            return true
+        case .no?, nil:
+            break
+        }
+        for reply in heartbeat.answers {
+            guard let message = reply(frame) else { continue }
+            answer(message)
+            return true
+        }
+        return heartbeat.dropped.contains { $0(frame) }
+    }
+
+    private func answered(_ number: UInt32?) {
+        guard let roundTrip = machine?.answered(number: number, now: core.loop.now.sinceOrigin) else { return }
+        core.counters.roundTrip = roundTrip
+        settle()
+        onRoundTrip?(roundTrip)
+    }
+
+    package func noMoreFrames(_ reason: CloseReason) {
+        isOver = true
+        machine?.end()
+        heldAnswer = nil
+        onRoundTrip = nil
+        if let timer, timer.isArmed { core.loop.disarm(timer) }
+        timer = nil
+        if core.watcher === self {
+            core.watcher = nil
+            core.watchedPlace = .max
+        }
+    }
+}
+
+extension HeartbeatDriver: LoopTimerTarget {
+    package func timerFired(_ timer: LoopTimer) {
+        timerTime = .never
+        var dice = LoopDice(core.loop)
+        let hearing: HeartbeatMachine.Hearing = !core.isReading ? .paused : core.isReadDue ? .behind : .open
+        perform(
+            machine?.fired(now: core.loop.now.sinceOrigin, heard: core.counters.bytesIn, hearing: hearing, using: &dice))
+        settle()
+    }
+}
+
+extension HeartbeatDriver: StreamWatcher {
+    package func streamHasWritten() {
+        let written = core.counters.bytesOut
+        let now = core.loop.now.sinceOrigin
+        if beatPlace <= written {
+            beatPlace = .max
+            machine?.taken(now: now, heard: core.counters.bytesIn)
+        } else if machine?.schedule.kind == .answeredSends {
+            // Answers to the peer's pings expect nothing.
+            let accepted = core.outbox.acceptedFrames - ownFrames
+            if accepted > userFrames { machine?.taken(now: now, heard: core.counters.bytesIn) }
+            userFrames = accepted
+        }
+        if answerPlace <= written {
+            answerPlace = .max
+            if let held = heldAnswer, let place = send(frame: held) { answerPlace = place }
+            heldAnswer = nil
+        }
+        settle()
+    }
+
+    package func streamIsReadOn() {
+        machine?.resumed(now: core.loop.now.sinceOrigin)
+    }
+}

@@ -1,0 +1,260 @@
+import LifelineCore
+
+// A run: one thing after the other, so that nothing of an older connection is left when a newer one begins.
+extension Supervisor {
+    private typealias Action = SupervisorMachine.Action
+
+    var now: Duration { .nanoseconds(loop.now.nanoseconds) }
+
+    /// Does what the machine says, until it is over.
+    func keepUp(_ first: SupervisorMachine.Action) async {
+        state.begin()
+        let interruption = OneShot<Void>()
+        self.interruption = interruption
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask(executorPreference: loop.tasks) { await self.perform(first) }
+            group.addTask(executorPreference: loop.tasks) { try? await interruption.value() }
+            await group.next()
+            group.cancelAll()
+        }
+        self.interruption = nil
+        finish()
+    }
+
+    private func finish() {
+        _ = machine.over()
+        guard case .stopped(let why) = machine.status else { preconditionFailure("a run ended before its machine") }
+        let end = why.endOfStream
+        tell()
+        state.finish(end, end.error ?? SocketError(.closed, "the link was stopped: \(why)"))
+        subscriptions.end(end)
+        let leavers = self.leavers
+        self.leavers = []
+        for leaver in leavers { leaver.succeed(()) }
+    }
+
+    private func tell() {
+        if let status = machine.status { board.post(status) }
+    }
+
+    private func perform(_ first: Action) async {
+        var action = first
+        while true {
+            tell()
+            switch action {
+            case .dial(let endpoint): action = await dial(endpoint)
+            case .wait(let delay): action = await wait(delay)
+            case .end, .ignore, .interrupt, .register, .open: return
+            }
+        }
+    }
+
+    private func lost(_ generation: UInt64, _ why: OfflineReason) -> Action {
+        noteCancellation()
+        var dice = LoopDice(loop)
+        let now = now
+        return machine.lost(generation, why, now: now, using: &dice) { delay in
+            options.retryBudget.map { max(delay, $0.reserve(at: now)) } ?? delay
+        }
+    }
+
+    /// The task is cancelled by a stop, which the machine knows of, or from outside.
+    private func noteCancellation() {
+        if Task.isCancelled { _ = machine.stop(because: .cancelled) }
+    }
+
+    private func wait(_ delay: Duration) async -> Action {
+        let generation = machine.generation
+        let wake = OneShot<Void>(timeOut: SocketError(.timedOut, "the wait is over"))
+        self.wake = wake
+        try? await wake.value(within: delay, on: loop)
+        self.wake = nil
+        noteCancellation()
+        return machine.waited(generation, now: now)
+    }
+
+    private func dial(_ endpoint: Endpoint) async -> Action {
+        let generation = machine.generation
+        if let invalid { return lost(generation, OfflineReason(invalid)) }
+        let core: StreamCore
+        do {
+            core = try await StreamCore.dial(
+                endpoint, over: driver, on: loop, within: options.connectLimit, options: options.connection)
+        } catch {
+            return lost(generation, OfflineReason(SocketError(ending: error, "the attempt was cancelled")))
+        }
+        noteCancellation()
+        let action = machine.dialed(generation)
+        guard action == .register else {
+            core.closeNow()
+            return action
+        }
+        return await serve(core, generation)
+    }
+
+    /// From the registration to the end of a connection.
+    private func serve(_ core: StreamCore, _ generation: UInt64) async -> Action {
+        let closed = OneShot<CloseReason>()
+        core.onClosed = { [weak core] in closed.succeed(core?.machine.reason ?? .closedHere) }
+        let hasEnded: @Sendable () -> Void = { [weak core] in
+            // The stream is in the middle of something.
+            if let core { core.loop.submit { core.readingEndedUnderSupervision() } }
+        }
+        var early: Connection<C>?
+        if let registration {
+            // The peer's pings are answered meanwhile; beats of one's own begin after it.
+            let connection = Connection(over: core, codec: codec, heartbeat: heartbeat, pairing: pairing)
+            connection.inbound.onEnd = hasEnded
+            core.start()
+            if let why = await register(connection, registration) {
+                connection.outbound.retire(.afterRegistration)
+                connection.inbound.retire(.afterRegistration)
+                core.endAtOnce()
+                return lost(generation, why)
+            }
+            early = connection
+        }
+        noteCancellation()
+        let action = machine.registered(generation, now: now)
+        guard action == .open else {
+            core.endAtOnce()
+            return action
+        }
+        let framesBefore = state.inbox.addedFrames
+        let connection =
+            if let early {
+                Connection(succeeding: early, filling: state.inbox, heartbeat: heartbeat, pairing: pairing, .afterRegistration)
+            } else {
+                Connection(over: core, codec: codec, filling: state.inbox, heartbeat: heartbeat, pairing: pairing)
+            }
+        connection.inbound.onEnd = hasEnded
+        connection.inbound.add(SubscriptionTaker(subscriptions))
+        state.open(connection, framesBefore: framesBefore)
+        if let early {
+            connection.succeed(early, .afterRegistration)
+        } else {
+            core.start()
+        }
+        connection.heartbeat?.onRoundTrip = { [weak board] in board?.roundTrip = $0 }
+        connection.heartbeat?.begin()
+        early = nil
+        return lost(generation, OfflineReason(await follow(connection, until: closed)))
+    }
+
+    /// Lets messages flow until the connection has ended.
+    private func follow(_ connection: Connection<C>, until closed: OneShot<CloseReason>) async -> CloseReason {
+        live = connection
+        tell()
+        let state = state
+        let reason = await withTaskGroup(of: Void.self) { group in
+            group.addTask(executorPreference: loop.tasks) { await state.drain(into: connection) }
+            defer { group.cancelAll() }
+            do {
+                return try await closed.value()
+            } catch {
+                connection.core.closeNow()
+                return connection.core.machine.reason ?? .closedHere
+            }
+        }
+        live = nil
+        state.close()
+        return reason
+    }
+}
+
+// The registration.
+extension Supervisor {
+    private enum Step: Sendable {
+        case done
+        case failed(any Error)
+        case late(SocketError)
+        case cancelled
+    }
+
+    /// Runs `registration` on `connection`, within its limit; nil if the server knows this client now.
+    private func register(_ connection: Connection<C>, _ registration: @escaping Registration) async -> OfflineReason? {
+        let limit = options.registrationLimit
+        let loop = loop
+        let steps: (first: Step, last: Step) = await withTaskGroup(of: Step.self) { group in
+            group.addTask(executorPreference: loop.tasks) {
+                do {
+                    try await registration(connection)
+                    return .done
+                } catch {
+                    return .failed(error)
+                }
+            }
+            group.addTask(executorPreference: loop.tasks) {
+                let never = OneShot<Void>(timeOut: SocketError(timedOut: .registration, after: limit))
+                do {
+                    try await never.value(within: limit, on: loop)
+                } catch let error as SocketError {
+                    return .late(error)
+                } catch {}
+                return .cancelled
+            }
+            let first = await group.next() ?? .cancelled
+            // What it waits for on the connection ends, too.
+            if case .done = first {} else if case .failed = first {} else { connection.core.closeNow() }
+            group.cancelAll()
+            return (first, await group.next() ?? .cancelled)
+        }
+        switch steps.first {
+        case .done: return connection.inbound.isRetired ? .failed(.swappedInRegistration) : nil
+        case .failed(let error): return reason(error, connection)
+        case .late(let error): return OfflineReason(error)
+        case .cancelled: return OfflineReason(SocketError(.closed, "the registration was cancelled"))
+        }
+    }
+
+    private func reason(_ error: any Error, _ connection: Connection<C>) -> OfflineReason {
+        let end = connection.core.machine.reason
+        if let hint = error as? ReconnectHint {
+            machine.obey(hint)
+            return end.map { OfflineReason($0) } ?? .byServer
+        }
+        if let error = error as? SocketError {
+            if error.code == .kicked || error.code == .loginRefused || end == nil { return OfflineReason(error) }
+        }
+        // An error of the application's own stands, unless it comes of the end of the connection.
+        if let end, error is SocketError || error is CancellationError || connection.inbox.hasToldEnd { return OfflineReason(end) }
+        if error is CancellationError { return OfflineReason(SocketError(.closed, "the registration was cancelled")) }
+        return .loginRefused(SocketError(.loginRefused, "the registration failed", cause: error))
+    }
+}
+
+extension StreamCore {
+    /// Nothing more comes: it is given back at once, unless it is being closed in good order by this side.
+    fileprivate func readingEndedUnderSupervision() {
+        if machine.phase == .closing, machine.reason == .closedHere { return }
+        endAtOnce()
+    }
+}
+
+extension SocketError {
+    fileprivate static var afterRegistration: SocketError {
+        SocketError(.misuse, "the registration is over, and with it the use of its connection")
+    }
+
+    fileprivate static var swappedInRegistration: SocketError {
+        SocketError(.misuse, "the registration swapped the codec of its connection")
+    }
+
+    /// `error` as it is if it is one of ours.
+    fileprivate init(ending error: any Error, _ words: String) {
+        self = error as? SocketError ?? SocketError(.closed, words, cause: error)
+    }
+}
+
+extension OfflineReason {
+    /// What readers get when the link has stopped for it.
+    var endOfStream: CloseReason {
+        switch self {
+        case .byUser: .closedHere
+        case .byServer: .closedByPeer
+        case .gaveUp: .failed(SocketError(.gaveUp, "\(self)", cause: error))
+        case .networkGone, .timedOut, .heartbeatMissed, .kicked, .refused, .loginRefused, .protocolViolation, .tls, .failed:
+            error.map { .failed($0) } ?? .closedByPeer
+        }
+    }
+}

@@ -1,0 +1,16 @@
+public import LifelineCore
+
+/// How a ``Supervisor`` treats each of its connections.
+public struct SupervisorOptions: Sendable {
+    /// The bounds and time limits of a connection. The inbox's bounds hold for all connections together.
+    public var connection = ConnectionOptions()
+    /// The time for an attempt to connect, name look-up included. Default 10 s.
+    public var connectLimit: Duration = .seconds(10)
+    /// The time for a registration. Default 10 s.
+    public var registrationLimit: Duration = .seconds(10)
+    /// Attempts that are shared with other supervisors. Default nil: no such bound.
+    public var retryBudget: RetryBudget?
+
+    /// The defaults.
+    public init() {}
+}

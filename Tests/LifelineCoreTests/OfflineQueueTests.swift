@@ -1,0 +1,105 @@
+import LifelineCore
+import Testing
+
+@Suite("What waits for a connection")
+struct OfflineQueueTests {
+    /// Takes all that is left, as a connection does.
+    private func drain(_ queue: inout OfflineQueue<Int>, now: Duration = .zero) -> (sent: [Int], expired: [Int]) {
+        var (sent, expired): ([Int], [Int]) = ([], [])
+        while let element = queue.beginFirst(now: now, expired: &expired) {
+            sent.append(element)
+            queue.endFirst(isGone: true)
+        }
+        return (sent, expired)
+    }
+
+    @Test("C77: in order, up to the limit, and the next is refused")
+    func keep() {
+        var queue = OfflineQueue<Int>(limit: 3)
+        var dropped: [Int] = []
+        #expect((1...4).map { queue.add($0, dropped: &dropped) != nil } == [true, true, true, false])
+        #expect(queue.add(5, isLimited: false, dropped: &dropped) != nil)
+        #expect(drain(&queue).sent == [1, 2, 3, 5] && dropped == [] && queue.isEmpty)
+        #expect(queue.add(6, dropped: &dropped) != nil)
+        #expect(drain(&queue).sent == [6])
+    }
+
+    @Test("the oldest makes room, but not the one that is just being encoded")
+    func dropOldest() {
+        var queue = OfflineQueue<Int>(limit: 2, makesRoom: true)
+        var dropped: [Int] = []
+        for number in 1...3 { _ = queue.add(number, dropped: &dropped) }
+        #expect(dropped == [1])
+        var expired: [Int] = []
+        #expect(queue.beginFirst(now: .zero, expired: &expired) == 2)
+        _ = queue.add(4, dropped: &dropped)
+        #expect(dropped == [1, 3])
+        queue.endFirst(isGone: false)
+        #expect(drain(&queue).sent == [2, 4])
+        var none = OfflineQueue<Int>(limit: 0, makesRoom: true)
+        #expect(none.add(1, dropped: &dropped) == nil)
+    }
+
+    @Test("the latest value per key, in its own place in the order, and no memory of the others")
+    func latest() {
+        var queue = OfflineQueue<Int>(limit: 2)
+        var dropped: [Int] = []
+        _ = queue.add(0, key: "a", dropped: &dropped)
+        for number in 1...1000 {
+            #expect(queue.add(number, key: "b", dropped: &dropped) != nil)
+        }
+        #expect(queue.add(7, key: "c", dropped: &dropped) == nil)
+        _ = queue.add(1001, key: "a", dropped: &dropped)
+        #expect(dropped.count == 1000 && queue.count == 2)
+        #expect(drain(&queue).sent == [1000, 1001])
+        #expect(queue.add(1, key: "b", dropped: &dropped) != nil && dropped.count == 1000)
+    }
+
+    @Test("C77: a cancelled message isn't sent later; one that is being encoded can't be cancelled")
+    func cancelled() {
+        var queue = OfflineQueue<Int>(limit: 9)
+        var dropped: [Int] = []
+        let ids = (1...3).compactMap { queue.add($0, dropped: &dropped) }
+        #expect(queue.remove(ids[1]) == 2 && queue.remove(ids[1]) == nil)
+        var expired: [Int] = []
+        #expect(queue.beginFirst(now: .zero, expired: &expired) == 1)
+        #expect(queue.remove(ids[0]) == nil && !queue.isEmpty)
+        queue.endFirst(isGone: false)
+        #expect(queue.remove(ids[0]) == 1)
+        #expect(drain(&queue).sent == [3])
+        #expect(queue.remove(ids[2]) == nil && queue.remove(99) == nil)
+    }
+
+    @Test("a message that has waited too long isn't sent")
+    func expired() {
+        var queue = OfflineQueue<Int>(limit: 9)
+        var dropped: [Int] = []
+        _ = queue.add(1, expires: .seconds(5), dropped: &dropped)
+        _ = queue.add(2, dropped: &dropped)
+        _ = queue.add(3, expires: .seconds(6), dropped: &dropped)
+        let (sent, expired) = drain(&queue, now: .seconds(5))
+        #expect(sent == [2, 3] && expired == [1])
+    }
+
+    @Test("everything is taken back")
+    func removeAll() {
+        var queue = OfflineQueue<Int>(limit: 100)
+        var dropped: [Int] = []
+        for number in 1...50 { _ = queue.add(number, key: number % 2 == 0 ? "even" : nil, dropped: &dropped) }
+        #expect(queue.removeAll() == Array(stride(from: 1, through: 49, by: 2)) + [50])
+        #expect(queue.isEmpty && drain(&queue).sent == [])
+    }
+
+    @Test("updates: the newest 64 are there, and the others are counted at the front")
+    func statuses() {
+        var queue = StatusQueue()
+        #expect(queue.isEmpty && queue.popFirst() == nil)
+        for attempt in 1...300 { queue.add(.connecting(attempt: attempt)) }
+        #expect(queue.popFirst() == .skipped(300 - 64))
+        #expect(queue.popFirst() == .connecting(attempt: 237))
+        queue.add(.connected)
+        var last: [LinkStatus] = []
+        while let status = queue.popFirst() { last.append(status) }
+        #expect(last.count == 64 && last.last == .connected && queue.isEmpty)
+    }
+}
