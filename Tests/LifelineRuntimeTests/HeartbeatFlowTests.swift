@@ -98,6 +98,26 @@ struct HeartbeatFlowTests {
         }
     }
 
+    @Test("a peer that takes little at a time isn't dead before the kernel has taken the ping")
+    func trickle() async throws {
+        try await simulate { world in
+            let (stream, peer) = try await world.streams(options: .small(64), peer: .slow)
+            let connection = try await stream.framed(with: .lines, heartbeat: .pings(every: .seconds(2), within: .seconds(3)))
+            try await connection.send(String(repeating: "x", count: 1000))
+            try await world.advance(by: .milliseconds(2500))
+            var got: [UInt8] = []
+            while !got.ends(with: "ping\n".utf8) {
+                #expect(connection.closeReason == nil)
+                guard let some = try await peer.read(atMost: 64) else { break }
+                some.withUnsafeBytes { got.append(contentsOf: $0) }
+                try await world.advance(by: .seconds(1))
+            }
+            #expect(got.count == 1006)
+            #expect(world.now > .seconds(15))
+            await expectError(.heartbeatMissed) { try await connection.next() }
+        }
+    }
+
     @Test("one-way beats that the kernel doesn't take are left out, not made up for")
     func oneWayFullOutbox() async throws {
         try await simulate { world in
@@ -198,4 +218,8 @@ struct HeartbeatFlowTests {
             #expect(await link.connection.info.roundTrip == .milliseconds(2999))
         }
     }
+}
+
+extension Array<UInt8> {
+    fileprivate func ends(with end: some Collection<UInt8>) -> Bool { suffix(end.count).elementsEqual(end) }
 }
