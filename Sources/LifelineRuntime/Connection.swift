@@ -148,6 +148,7 @@ extension Connection {
     /// Sends `message`. Returns when it is encoded and accepted, which says nothing about the peer: use ``flush(within:)`` to wait for
     /// the kernel and ``close(within:)`` or an answer of your protocol to know that the peer has read it.
     ///
+    /// The codec makes a frame of it at once (``Codec/frame(for:)``), in the calling task.
     /// Above the outbox's high mark it waits its turn, first come, first served, and encodes after that; a frame is never cut, and
     /// frames of different tasks are never mixed. Frames sent in one turn of the event loop leave in one system call.
     /// - Throws: `CancellationError` when cancelled while it waits, and nothing was encoded then; ``SocketError/Code/closed`` once

@@ -5,6 +5,7 @@ import LifelineJSON
 let decoders: [String: @Sendable () -> [Check]] = [
     "delimiters": delimiters,
     "headers": headers,
+    "json-bodies": bodies,
     "json-headers": { [check(.jsonHeader(maxHeader: 64, max: limit), Packet(header: JSONHeader(), body: Bytes()), headroom: 66)] },
     "lengths": lengths,
     "lines": lines,
@@ -13,6 +14,19 @@ let decoders: [String: @Sendable () -> [Check]] = [
     "texts": texts,
     "triples": triples,
 ]
+
+/// Bodies of any kind: none may trap, and what was read has to be read again from what is written for it.
+@Sendable private func bodies() -> [Check] {
+    let codec = RawCodec().json(of: JSONValue.self)
+    return [
+        { stream, _ in
+            guard let value = try? codec.message(from: Bytes(stream)) else { return }
+            guard let text = try? codec.frame(for: value), (try? codec.message(from: text)) == value else {
+                fatalError("\(value) isn't read as it was written")
+            }
+        }
+    ]
+}
 
 /// Terminators that make each kind of search, with what is sent so that a reader takes it.
 private let terminators: [(LineTerminator, Delimiter)] = [

@@ -49,7 +49,8 @@ struct ListenerTests {
         let listener = try await listen(.tcp("::1", 0))
         let port = try #require(listener.endpoint.port)
         #expect(listener.endpoint == .tcp("::1", port))
-        let error = await #expect(throws: SocketError.self) { try await dial(.tcp("127.0.0.1", port)) }
+        // Not 127.0.0.1: another test may listen there, at a port that happens to be the same.
+        let error = await #expect(throws: SocketError.self) { try await dial(.tcp("127.0.0.79", port)) }
         #expect(error?.code == .refused)
         await listener.close()
     }
@@ -137,7 +138,8 @@ struct ListenerTests {
     }
 
     @Test func C123_aPortIsBoundAgainAtOnce() async throws {
-        var endpoint = Endpoint.tcp("127.0.0.1", 0)
+        // An address of its own, where no other test is given the port meanwhile.
+        var endpoint = Endpoint.tcp("127.0.0.77", 0)
         for _ in 0..<20 {
             let sink = Sink()
             let listener = try await listen(endpoint, sink)
