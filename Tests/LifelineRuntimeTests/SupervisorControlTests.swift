@@ -134,7 +134,7 @@ struct SupervisorControlTests {
             let lobby = Lobby(world)
             try await lobby.open()
             let link = link(world, pairing: Self.pairing) { connection in
-                await expectError(.timedOut, phase: .answer) { try await connection.request("login", within: .milliseconds(50)) as Any }
+                await expectError(.timedOut, .answer) { try await connection.request("login", within: .milliseconds(50)) as Any }
             }
             await link.start()
             let peer = try await lobby.peer(0)
