@@ -79,7 +79,7 @@ package final class OneShot<Value: Sendable>: @unchecked Sendable, LoopTimerTarg
 
     /// As ``value()``, with a time limit on `loop`; `timeOut` says what is thrown at the limit.
     package nonisolated(nonsending) func value(within limit: Duration?, on loop: any EventLoop) async throws -> Value {
-        guard let limit else { return try await value() }
+        guard let limit, limit.clampedNanoseconds < .max else { return try await value() }
         let timer = LoopTimer(self)
         loop.armFromAnywhere(timer, after: limit)
         defer { loop.disarmFromAnywhere(timer) }

@@ -4,8 +4,8 @@ public import LifelineCore
 public struct SupervisorOptions: Sendable {
     /// The bounds and time limits of a connection. The inbox's bounds hold for all connections together.
     public var connection = ConnectionOptions()
-    /// The time for an attempt to connect, name look-up included. Default 10 s.
-    public var connectLimit: Duration = .seconds(10)
+    /// The time for an attempt to connect, name look-up included. Default 10 s; nil for as long as the system tries.
+    public var connectLimit: Duration? = .seconds(10)
     /// The time for a registration. Default 10 s.
     public var registrationLimit: Duration = .seconds(10)
     /// Attempts that are shared with other supervisors. Default nil: no such bound.

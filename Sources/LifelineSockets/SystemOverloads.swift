@@ -6,7 +6,7 @@ public import LifelineRuntime
 extension Connection {
     /// Connects to `endpoint` over the system's network; see ``Connection/connect(to:codec:pairing:on:within:heartbeat:options:)``.
     public static func connect(
-        to endpoint: Endpoint, codec: C, pairing: Pairing<C>? = nil, within limit: Duration = .seconds(10),
+        to endpoint: Endpoint, codec: C, pairing: Pairing<C>? = nil, within limit: Duration? = .seconds(10),
         heartbeat: Heartbeat<C> = .none, options: ConnectionOptions = ConnectionOptions()
     ) async throws -> Connection<C> {
         try await connect(
@@ -17,7 +17,7 @@ extension Connection {
 extension ByteStream {
     /// Connects to `endpoint` over the system's network; see ``ByteStream/connect(to:on:within:options:)``.
     public static func connect(
-        to endpoint: Endpoint, within limit: Duration = .seconds(10), options: ConnectionOptions = ConnectionOptions()
+        to endpoint: Endpoint, within limit: Duration? = .seconds(10), options: ConnectionOptions = ConnectionOptions()
     ) async throws -> ByteStream {
         try await connect(to: endpoint, on: SystemNetwork(), within: limit, options: options)
     }
