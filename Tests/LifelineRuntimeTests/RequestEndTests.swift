@@ -7,22 +7,36 @@ import Testing
 @Suite("How requests end before they are answered")
 struct RequestEndTests {
     enum Ending: CaseIterable {
-        case peerCloses, peerBreaksOff, peerSendsGarbage, close, closeNow, idle, swap
+        case peerCloses, peerBreaksOff, peerSendsGarbage, close, closeNow, idle, heartbeat, swap
+
+        /// When it comes by itself.
+        var time: Duration {
+            switch self {
+            case .idle: .seconds(60)
+            case .heartbeat: .seconds(30)
+            default: .zero
+            }
+        }
     }
+
+    private static let pings = Heartbeat<RequestHeaderCodec>.pingPong(
+        every: .seconds(20), answerWithin: .seconds(10), ping: Packet(header: RequestHeader(command: 1), body: [])
+    ) { $0.header.command == 2 }
 
     @Test("C81: a hundred under way all throw promptly with the cause, and so does one begun after", arguments: Ending.allCases)
     func linkDrops(ending: Ending) async throws {
         try await simulate(seed: 81) { world in
             let options = ConnectionOptions.small(64 * 1024) { $0.idleLimit = .seconds(60) }
             let (stream, peer) = try await world.streams(options: options)
-            let client = try await stream.framed(with: .requestHeader, pairing: .serial())
+            let client = try await stream.framed(
+                with: .requestHeader, pairing: .serial(), heartbeat: ending == .heartbeat ? Self.pings : .none)
             let begun = world.now
             try await withThrowingTaskGroup { group in
                 for number in 0..<100 {
                     group.addTask {
                         let result = await outcome { try await client.ask("\(number)", within: .seconds(3600)) }
                         check(result.socketError, ending)
-                        #expect(world.now - begun == (ending == .idle ? .seconds(60) : .zero))
+                        #expect(world.now - begun == ending.time)
                     }
                 }
                 await world.settle()
@@ -33,7 +47,7 @@ struct RequestEndTests {
                 case .peerSendsGarbage: try await peer.write(Bytes(repeatElement(0, count: 16)))
                 case .close: group.addTask { await client.close() }
                 case .closeNow: client.closeNow()
-                case .idle: break
+                case .idle, .heartbeat: break
                 case .swap: _ = try await client.swap(to: .lines)
                 }
                 if ending == .close {
@@ -53,6 +67,7 @@ struct RequestEndTests {
         switch ending {
         case .peerBreaksOff: #expect(cause?.code == .reset)
         case .peerSendsGarbage: #expect(cause?.code == .protocolViolation)
+        case .heartbeat: #expect(cause?.code == .heartbeatMissed)
         case .idle: #expect(cause == SocketError(timedOut: .idle, after: .seconds(60)))
         case .peerCloses, .close, .closeNow, .swap: #expect(cause == nil)
         }

@@ -39,6 +39,10 @@ final class Lobby: ListenerSink, @unchecked Sendable {  // What changes is guard
     }
 
     func pause() { lock.withLock { listener }?.pause() }
+    func resume() { lock.withLock { listener }?.resume() }
+
+    /// A bare stream to it.
+    func dial() async throws -> ByteStream { try await ByteStream.connect(to: .inMemory(name), on: world.network) }
 
     /// When connections were accepted.
     var accepted: [Duration] { lock.withLock { times } }
