@@ -112,7 +112,7 @@ let package = Package(
             dependencies: ["Lifeline", "LifelineTesting"],
             swiftSettings: settings,
             plugins: ["GenerateHeaders"]),
-        // They run the tool as a program; the dependency has it built.
-        .testTarget(name: "ToolTests", dependencies: ["LifelineTool"], swiftSettings: settings),
+        // They run the tool as a program, which the dependency has built, and are its peers.
+        .testTarget(name: "ToolTests", dependencies: ["LifelineTool", "Lifeline"], swiftSettings: settings),
     ]
 )

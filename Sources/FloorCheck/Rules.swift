@@ -70,7 +70,7 @@ enum Rules {
             .tests, "HeaderGenerationTests",
             imports: ["HeaderGeneration", "HeaderExample", "Lifeline", "LifelineTesting"]),
         Floor(.tests, "ReadmeTests", imports: ["Lifeline", "LifelineTesting"]),
-        Floor(.tests, "ToolTests", imports: []),
+        Floor(.tests, "ToolTests", imports: ["Lifeline"]),
     ]
 
     /// C targets: they hold no Swift, and only the targets that name them import them.

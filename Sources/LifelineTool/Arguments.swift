@@ -47,4 +47,20 @@ struct Arguments {
         guard let word = rest.popFirst() else { throw UsageError("\(option) needs a value") }
         return word
     }
+
+    /// The value of the option that was taken last, if one stands behind its `=`.
+    mutating func attachedValue() -> String? {
+        defer { attached = nil }
+        return attached?.value
+    }
+}
+
+extension Duration {
+    /// The time that a number of seconds stands for, such as `5`, `0.5` or `5s`; nil if it is none.
+    init?(seconds text: some StringProtocol) {
+        guard let seconds = Double(text.hasSuffix("s") ? String(text.dropLast()) : String(text)), seconds >= 0, seconds <= 1_000_000 else {
+            return nil
+        }
+        self = .seconds(seconds)
+    }
 }

@@ -29,7 +29,7 @@ extension CodecTable {
             forms: ["delimiter:\\0": "bytes of your own end a frame and are sent: any text with\n\\r, \\n, \\t, \\0, \\\\ and \\xHH in it"],
             options: ["--max", "--drop"]
         ) { (form, options) throws(UsageError) in
-            guard let bytes = form.flatMap(unescaped), let delimiter = try? Delimiter(Bytes(bytes)) else { return nil }
+            guard let bytes = form.flatMap({ Escapes.bytes(of: $0) }), let delimiter = try? Delimiter(Bytes(bytes)) else { return nil }
             let most = options.maximum ?? DelimiterCodec.defaultMax
             let codec = DelimiterCodec(
                 accepting: .delimiter(delimiter), sending: delimiter, max: most, overlong: options.drops ? .drop : .fail)
@@ -60,31 +60,5 @@ extension CodecTable {
             codec, splitting: ends.accepting == .lf ? .lf : .either, max: most, check: check,
             receivedCheck: options.checksText && check == nil ? BodyChecks.text : nil,
             options)
-    }
-
-    /// The bytes that a text with escapes stands for; nil if an escape isn't known.
-    private static func unescaped(_ text: String) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var rest = Substring(text)
-        while let letter = rest.popFirst() {
-            guard letter == "\\" else {
-                bytes.append(contentsOf: String(letter).utf8)
-                continue
-            }
-            switch rest.popFirst() {
-            case "r": bytes.append(0x0D)
-            case "n": bytes.append(0x0A)
-            case "t": bytes.append(0x09)
-            case "0": bytes.append(0x00)
-            case "\\": bytes.append(0x5C)
-            case "x":
-                let digits = rest.prefix(2)
-                guard digits.count == 2, digits.allSatisfy(\.isHexDigit), let byte = UInt8(digits, radix: 16) else { return nil }
-                bytes.append(byte)
-                rest = rest.dropFirst(2)
-            default: return nil
-            }
-        }
-        return bytes
     }
 }

@@ -10,8 +10,10 @@ struct Connect {
     }
 
     private func run(_ codec: some ShellCodec) async throws -> Int32 {
+        if let policy = settings.link.policy { return try await KeptLink(settings, codec: codec, policy: policy).run() }
         let connection = try await Connection.connect(
-            to: settings.endpoint, codec: codec, within: settings.limit, options: settings.connectionOptions)
+            to: settings.endpoint, codec: codec, within: settings.limit, heartbeat: settings.beats.heartbeat(for: codec),
+            options: settings.connectionOptions)
         if settings.isVerbose {
             let info = await connection.info
             let way = [info.local, info.remote].compactMap { $0?.short }.joined(separator: " to ")

@@ -1,25 +1,35 @@
 import Lifeline
 
-/// `lifeline demo`: a chat server and four peers over real TCP, in one process. It shows what everybody sends and gets, and checks it.
+/// `lifeline demo`: a chat server and four peers, and a client that stays connected whatever its servers do, over real TCP in one process.
+/// It shows what everybody sends and gets, and checks it.
 enum Demo {
     /// Returns the exit status: 0 if everything was as expected.
     static func run() async throws -> Int32 {
         Signals.limitLife(toSeconds: 10)
         let log = DemoLog()
         let chat = DemoChat(log: log)
-        Console.say("A chat server and four peers, over TCP on this machine. Times are milliseconds since the start.")
+        Console.say("A chat server and its clients, over TCP on this machine. Times are milliseconds since the start.")
         log.heading("The server")
         let server = try await Server.bind(.tcp("127.0.0.1", 0), codec: .lines)
         log.line("server", "listens", "at \(server.endpoint): lines of text, \(LineCodec().lines.max) bytes at most")
 
+        var checks = 0
+        var failures = 0
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run { try await chat.serve($0, on: server) } }
             var scenario = DemoScenario(server: server, log: log, events: chat.events)
             try await scenario.play()
-            log.heading(scenario.failures == 0 ? "All \(scenario.checks) expectations were met" : "Expectations")
-            if scenario.failures > 0 { throw DemoFailure(message: "\(scenario.failures) of \(scenario.checks) expectations were not met") }
             try await group.waitForAll()
+            checks += scenario.checks
+            failures += scenario.failures
         }
+        var outages = DemoOutages(log: log)
+        try await outages.play()
+        checks += outages.checks
+        failures += outages.failures
+
+        log.heading(failures == 0 ? "All \(checks) expectations were met" : "Expectations")
+        if failures > 0 { throw DemoFailure(message: "\(failures) of \(checks) expectations were not met") }
         return 0
     }
 }

@@ -31,6 +31,7 @@ struct Framing: Sendable {
         if notation.parse(header) == nil { throw UsageError("--header takes \(notation.form), not \(header)") }
         self.codec = codec.forShell(notation)
         lines = LineNotation(
-            splitter: options.splitter(.lf, max: max, more: 16 * 1024), header: header, isHexadecimal: options.isHexadecimal, check: nil)
+            splitter: options.splitter(.lf, max: max, more: 16 * 1024), header: header, isHexadecimal: options.isHexadecimal, check: nil,
+            canonical: { notation.canonical($0) }, numbering: notation.numbering)
     }
 }

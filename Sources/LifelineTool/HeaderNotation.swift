@@ -10,6 +10,19 @@ struct HeaderNotation<Header: Sendable>: Sendable {
     let text: @Sendable (Header) -> String
     /// The header that a text stands for; nil if it is none.
     let parse: @Sendable (String) -> Header?
+    /// How frames are numbered, so that answers find what they answer; nil where they aren't.
+    var numbering: Numbering?
+
+    /// The text that ``text`` gives for the same header; nil if it is none.
+    func canonical(_ text: String) -> String? { parse(text).map(self.text) }
+}
+
+/// Numbers in headers that are written in text.
+struct Numbering: Sendable {
+    /// The number of a header; nil if it has none.
+    let number: @Sendable (String) -> UInt32?
+    /// The header with another number.
+    let numbered: @Sendable (String, UInt32) -> String
 }
 
 extension HeaderNotation where Header == TypeHeader {
@@ -32,15 +45,31 @@ extension HeaderNotation where Header == RequestHeader {
     static let request = HeaderNotation(
         form: "serial=N command=N code=N, or some of them",
         initial: "",
-        text: { "serial=\($0.serial) command=\($0.command) code=\($0.code)" },
-        parse: { text in
-            var values: [Substring: Int32] = ["serial": 0, "command": 0, "code": 0]
-            for word in text.split(separator: " ") {
-                let parts = word.split(separator: "=", omittingEmptySubsequences: false)
-                guard parts.count == 2, let value = Int32(parts[1]), values.updateValue(value, forKey: parts[0]) != nil else { return nil }
-            }
-            return RequestHeader(serial: values["serial"] ?? 0, command: values["command"] ?? 0, code: values["code"] ?? 0)
-        })
+        text: { $0.text },
+        parse: { RequestHeader(text: $0) },
+        numbering: Numbering(
+            number: { text in
+                guard let header = RequestHeader(text: text), !header.isPush else { return nil }
+                return UInt32(bitPattern: header.serial)
+            },
+            numbered: { text, number in
+                var header = RequestHeader(text: text) ?? RequestHeader(command: 0)
+                header.serial = Int32(bitPattern: number)
+                return header.text
+            }))
+}
+
+extension RequestHeader {
+    fileprivate var text: String { "serial=\(serial) command=\(command) code=\(code)" }
+
+    fileprivate init?(text: String) {
+        var values: [Substring: Int32] = ["serial": 0, "command": 0, "code": 0]
+        for word in text.split(separator: " ") {
+            let parts = word.split(separator: "=", omittingEmptySubsequences: false)
+            guard parts.count == 2, let value = Int32(parts[1]), values.updateValue(value, forKey: parts[0]) != nil else { return nil }
+        }
+        self.init(serial: values["serial"] ?? 0, command: values["command"] ?? 0, code: values["code"] ?? 0)
+    }
 }
 
 extension HeaderNotation where Header: FixedWidthInteger {

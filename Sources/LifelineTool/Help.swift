@@ -9,7 +9,7 @@ enum Help {
                lifeline decode [options] FILE
 
         commands:
-          demo      run a chat server and four peers over TCP, and show every frame
+          demo      run a chat server, its clients and two outages over TCP, and show it all
           serve     listen: print what clients send, send them what is typed, or echo
           connect   connect: lines of standard input become frames, frames become lines
           decode    show the frames and the faults of a captured stream, and where they stand
@@ -39,6 +39,9 @@ enum Help {
 
              2.1  Ann     sends      “hello”
 
+        Then a client stays connected to a server that dies and comes back, and to one that falls
+        silent, which the client finds out by its pings; its status is shown as it changes.
+
         It checks that everybody got what they should have, in order, and how each connection
         ended. Exit status 0 if so, 1 if anything was otherwise. It takes a moment and is
         stopped after 10 s.
@@ -54,6 +57,7 @@ enum Help {
         options:
           --echo           send each frame back to its sender instead; nothing is read or printed
         \(common)
+        \(beats)
 
         \(lines)
 
@@ -83,6 +87,9 @@ enum Help {
         options:
           --within SECONDS the time for connecting, name look-up included; 10 by default
         \(common)
+        \(beats)
+
+        \(keeping)
 
         \(lines)
 
@@ -97,10 +104,34 @@ enum Help {
           echo hello | lifeline connect --codec length:2be unix:///tmp/chat.socket
           lifeline connect --codec raw 127.0.0.1:7000 <photo.jpg >copy.jpg
           printf '3/1\\thello\\n' | lifeline connect --codec type-header 127.0.0.1:7000
+          lifeline connect --reconnect=0,2,6 --heartbeat 5/3:ping=pong 127.0.0.1:7000
 
         \(endpoints)
 
-        \(statuses)
+        \(statuses) With
+        --reconnect: 0 after an interrupt, 1 also if a line was not sent, 3 if it has given up,
+        4 if the server said that it doesn't want this client.
+        """
+
+    private static let keeping = """
+        staying connected:
+          --reconnect[=WHEN]
+                           connect again when the connection is lost or can't be had. WHEN is one
+                           of these, with times in seconds:
+                             exponential:1,30  after 1, 2, 4, ... and at most 30, each a random
+                                               time up to that; this is the default
+                             0,2,6             after these times, and then give up
+                             every:50          after the same time, for ever
+                             at-once           at once, for ever
+          --attempts COUNT give up after so many attempts in a row; one that held for 10 s begins
+                           a new row
+          --offline RULE   lines that are typed without a connection: wait (default) reads standard
+                           input on when they can be sent, fail sends none of them, keep:COUNT and
+                           drop-oldest:COUNT keep the first or the last ones
+          --kicked FRAME   end when the server sends this frame: it doesn't want this client
+        Each change of the link's status is a line on standard error, and so is each line that was
+        not sent. At the end of standard input the link stays up; SIGINT (Ctrl-C) or SIGTERM ends
+        it in good order.
         """
 
     private static let common = """
@@ -113,8 +144,25 @@ enum Help {
           --hex            bodies are in hexadecimal, typed and printed
           --unfinished SECONDS
                            the time for the rest of a frame that has begun; for ever by default
+          --idle SECONDS   end a connection on which nothing was heard for so long
           --verbose        tell on standard error who comes and goes, why, and how much passed
           --help           this text
+        """
+
+    private static let beats = """
+
+        heartbeats:
+          --heartbeat 50:BEAT
+                           send this frame every 50 s; 0+50:BEAT sends the first at once
+          --heartbeat 5/3:PING=PONG
+                           send PING every 5 s; unless anything is heard within 3 s of it, the
+                           connection is dead
+          --answer PING=PONG
+                           answer the peer's pings; may be given several times
+          --ignore BEAT    do nothing with the peer's beats; may be given several times
+        These frames are neither printed nor echoed. They are written as lines are typed, with
+        \\t, \\n, \\r, \\0, \\\\ and \\xHH in them, a = in a PING as \\x3D. With request-header no PONG
+        is written: serials are set, and an answer has the header of its ping, serial included.
         """
 
     private static let lines = """

@@ -30,4 +30,14 @@ struct InputFrames {
             }
         }
     }
+
+    /// How many frames were read and not taken, one that is unfinished among them.
+    mutating func countRest() -> Int {
+        var count = 0
+        while input.count > 0 {
+            count += 1
+            guard (try? splitter?.decode(from: &input)) != nil else { break }
+        }
+        return count
+    }
 }

@@ -11,6 +11,10 @@ struct LineNotation: Sendable {
     let isHexadecimal: Bool
     /// What typed bodies have to be.
     let check: BodyCheck?
+    /// The header as received ones are printed, of one that was typed; nil if it is none.
+    var canonical: @Sendable (String) -> String? = { $0 }
+    /// How frames are numbered; nil where they aren't.
+    var numbering: Numbering?
 
     /// The frame that a line stands for.
     ///
@@ -31,6 +35,25 @@ struct LineNotation: Sendable {
         }
         if let fault = check?(frame.body) { throw SocketError(.unencodable, fault.message) }
         return frame
+    }
+
+    /// The frame that a word of the command line stands for, in which bytes may be escaped.
+    ///
+    /// - Throws: ``SocketError/Code/unencodable`` for one that can't be understood.
+    func frame(ofWord word: some StringProtocol) throws(SocketError) -> ShellFrame {
+        guard let bytes = Escapes.bytes(of: word) else { throw SocketError(.unencodable, "unknown escape in “\(word)”") }
+        var frame = try frame(of: Bytes(bytes))
+        frame.header = frame.header.map { canonical($0) ?? $0 }
+        return frame
+    }
+
+    /// The line of a frame for people, cut off if it is long.
+    func excerpt(_ frame: ShellFrame) -> String {
+        var line: [UInt8] = []
+        append(frame, to: &line)
+        if splitter != nil { line.removeLast() }
+        let text = String(decoding: line.prefix(200), as: UTF8.self)
+        return "“\(text.prefix(40))\(line.count > 200 || text.count > 40 ? "…" : "")”"
     }
 
     /// Appends the line of a frame.

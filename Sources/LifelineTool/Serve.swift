@@ -14,7 +14,8 @@ struct Serve {
         let isVerbose = settings.isVerbose
         var options = ServerOptions()
         options.connection = settings.connectionOptions
-        let server = try await Server.bind(settings.endpoint, codec: codec, options: options)
+        let server = try await Server.bind(
+            settings.endpoint, codec: codec, options: options, heartbeat: settings.beats.heartbeat(for: codec))
         Console.note("listening at \(server.endpoint)")
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await serve(server) }

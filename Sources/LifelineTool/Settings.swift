@@ -10,6 +10,10 @@ struct Settings: Sendable {
     var limit = Duration.seconds(10)
     /// The time for the rest of a frame; nil for ever.
     var unfinishedLimit: Duration?
+    private(set) var link = LinkOptions()
+    let beats: Beats
+    /// The frame by which a server says that it doesn't want this client any more.
+    let kicked: ShellFrame?
 
     /// The settings that `arguments` ask for; nil if they ask for help.
     init?(_ arguments: some Sequence<String>, for command: Command) throws(UsageError) {
@@ -25,8 +29,12 @@ struct Settings: Sendable {
             case .option("--echo") where command == .serve: echoes = true
             case .option("--within") where command == .connect: limit = try Self.seconds("--within", &arguments)
             case .option("--unfinished"): unfinishedLimit = try Self.seconds("--unfinished", &arguments)
-            case .option(let name): if try !options.take(name, from: &arguments) { throw UsageError("unknown option \(name)") }
+            case .option(let name):
+                var isKnown = try options.take(name, from: &arguments)
+                if !isKnown { isKnown = try link.take(name, from: &arguments, for: command) }
+                if !isKnown { throw UsageError("unknown option \(name)") }
             case .operand(let text):
+                if link.policy != nil, (try? ReconnectPolicy.parsing(text)) != nil { throw UsageError("write it --reconnect=\(text)") }
                 if endpoint != nil { throw UsageError("one endpoint is enough: \(text) is one too many") }
                 endpoint = try Self.endpoint(text)
             }
@@ -35,12 +43,18 @@ struct Settings: Sendable {
         guard let endpoint else { throw UsageError("no endpoint: name one, such as tcp://127.0.0.1:7000") }
         self.endpoint = endpoint
         framing = try Framing(codec: codec, options: options)
+        try link.finish(codec: codec)
+        beats = try Beats(link, framing)
+        kicked = try link.kicked.map { [framing] text throws(UsageError) in
+            try FrameReader(framing: framing).frame(text, of: "--kicked")
+        }
     }
 
     /// How connections behave, and that what their decoders report is told.
     var connectionOptions: ConnectionOptions {
         var options = ConnectionOptions()
         options.unfinishedFrameLimit = unfinishedLimit
+        options.idleLimit = link.idleLimit
         // On the event loop: if nobody reads standard error the network waits, and nothing piles up.
         options.onFinding = { Console.note($0.words) }
         return options
@@ -60,9 +74,7 @@ struct Settings: Sendable {
 
     private static func seconds(_ name: String, _ arguments: inout Arguments) throws(UsageError) -> Duration {
         let text = try arguments.value(of: name)
-        guard let seconds = Double(text), seconds > 0, seconds <= 1_000_000 else {
-            throw UsageError("\(name) takes a number of seconds, not \(text)")
-        }
-        return .seconds(seconds)
+        guard let time = Duration(seconds: text), time > .zero else { throw UsageError("\(name) takes a number of seconds, not \(text)") }
+        return time
     }
 }

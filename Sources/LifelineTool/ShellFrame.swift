@@ -12,6 +12,15 @@ struct ShellFrame: Sendable {
 /// A codec whose messages are such frames.
 protocol ShellCodec: Codec where Message == ShellFrame, Outgoing == ShellFrame {}
 
+extension ShellCodec {
+    /// Throws what encoding `frame` would.
+    func check(_ frame: ShellFrame) throws {
+        var encoder = makeEncoder()
+        var output = ByteOutput()
+        try encoder.encode(self.frame(for: frame), into: &output)
+    }
+}
+
 extension MappedCodec: ShellCodec where Message == ShellFrame, Outgoing == ShellFrame {}
 
 /// Says what is wrong with a body; nil if nothing is.

@@ -100,6 +100,14 @@ enum System {
         return getenv("TERM").map { String(cString: $0) != "dumb" } ?? false
     }
 
+    /// The local time, such as `12:04:05`.
+    static var timeOfDay: String {
+        var now = time(nil)
+        var parts = tm()
+        localtime_r(&now, &parts)
+        return [parts.tm_hour, parts.tm_min, parts.tm_sec].map { String(100 + $0).dropFirst() }.joined(separator: ":")
+    }
+
     static func exit(_ status: Int32) -> Never {
         #if canImport(Darwin)
             Darwin.exit(status)

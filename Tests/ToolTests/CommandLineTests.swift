@@ -12,6 +12,13 @@ struct CommandLineTests {
         #expect(outcome.text.contains("(3 accepted, 1 skipped, 0 evicted)"))
         #expect(outcome.text.contains("with Dan: truncated frame"))
         #expect(outcome.text.contains("with Ann: shutting down"))
+        // An outage, and a silence.
+        for words in [
+            "Fay     is        waiting", "Fay     is        connecting, attempt 2", ": refused: ", "Fay     gets      “are you back?”",
+            "server  reads     “ping”, and says nothing", ": heartbeat missed: ", "Fay     knows     that the way there",
+            "Fay     is        stopped: stopped by the user",
+        ] { #expect(outcome.text.contains(words), "\(words)") }
+        #expect(outcome.text.components(separatedBy: "Fay     is        connected").count == 5)
         #expect(!outcome.text.contains("\u{1B}"), "colours are for terminals")
         #expect(outcome.errors.isEmpty)
     }
@@ -78,6 +85,25 @@ struct CommandLineTests {
         (["connect", "a:b"], "the port of “a:b” isn't a number"),
         (["connect", "memory://a"], "memory://a exists within one process only"),
         (["demo", "now"], "demo takes no now"),
+        (["serve", "--reconnect"], "unknown option --reconnect"),
+        (["connect", "a:1", "--reconnect=soon"], "--reconnect takes delays in seconds such as 0,2,6, or every:50, at-once or exponential"),
+        (["connect", "a:1", "--reconnect=0,x"], "--reconnect takes delays"),
+        (["connect", "a:1", "--reconnect=every:-1"], "--reconnect takes delays"),
+        (["connect", "--reconnect", "0,2,6", "a:1"], "write it --reconnect=0,2,6"),
+        (["connect", "a:1", "--attempts", "3"], "--attempts means nothing without --reconnect"),
+        (["connect", "a:1", "--offline", "fail"], "--offline means nothing without --reconnect"),
+        (["connect", "a:1", "--reconnect", "--attempts", "0"], "--attempts takes a number of attempts, not 0"),
+        (["connect", "a:1", "--reconnect", "--offline", "keep"], "--offline takes wait, fail, keep:COUNT or drop-oldest:COUNT, not keep"),
+        (["connect", "a:1", "--heartbeat", "often"], "--heartbeat takes SECONDS:BEAT, 0+SECONDS:BEAT or SECONDS/SECONDS:PING=PONG"),
+        (["connect", "a:1", "--heartbeat", "0:x"], "--heartbeat takes SECONDS:BEAT"),
+        (["connect", "a:1", "--heartbeat", "5/0:x=y"], "--heartbeat takes SECONDS:BEAT"),
+        (["connect", "a:1", "--heartbeat", "5/3:ping"], "--heartbeat needs the answer, too: ping=PONG"),
+        (["connect", "a:1", "--heartbeat", "5:\\q"], "--heartbeat: unknown escape in “\\q”"),
+        (["connect", "a:1", "--heartbeat", "5:x", "--codec", "fixed:3"], "--heartbeat: "),
+        (["connect", "a:1", "--heartbeat", "5:x", "--codec", "raw"], "--heartbeat means nothing with --codec raw"),
+        (["connect", "a:1", "--heartbeat", "5:x=1\\t", "--codec", "request-header"], "--heartbeat: “x=1” isn't a header"),
+        (["serve", "--answer", "ping"], "--answer needs the answer, too: ping=PONG"),
+        (["serve", "--idle", "0"], "--idle takes a number of seconds, not 0"),
     ])
     func whatCantBeUnderstoodIsTold(arguments: [String], message: String) async throws {
         let outcome = try await ToolProcess.run(arguments)

@@ -73,6 +73,16 @@ final class ToolProcess: Sendable {
         }
     }
 
+    /// The next line on standard error with `words` in it; nil if none comes before the end.
+    func note(with words: String) async -> String? {
+        await withTaskCancellationHandler {
+            for await line in child.errorLines where line.contains(words) { return line }
+            return nil
+        } onCancel: {
+            child.send(SIGKILL)
+        }
+    }
+
     /// Writes `text` to the standard input of a process that has it typed.
     func type(_ text: String) throws { try input?.write(contentsOf: Data(text.utf8)) }
 
