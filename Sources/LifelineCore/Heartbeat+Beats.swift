@@ -5,8 +5,9 @@ extension Heartbeat {
     ///
     /// - Parameters:
     ///   - period: from one beat to the next; it must be positive. Beats that the kernel takes late are left out, not made up for.
-    ///   - atOnce: the first beat is sent at the start, not after the first period.
+    ///   - atOnce: the first beat is sent at the start, not after the first period. Default false.
     ///   - jitter: the part of the period by which each beat may come earlier, at random, so that a fleet doesn't pulse; 0 to 0.9.
+    ///     Default 0.
     public static func oneWay(every period: Duration, atOnce: Bool = false, jitter: Double = 0, sending message: C.Outgoing) -> Self {
         oneWay(every: period, atOnce: atOnce, jitter: jitter) { message }
     }
@@ -26,10 +27,12 @@ extension Heartbeat {
     /// - Parameters:
     ///   - period: from one ping to the next; it must be positive.
     ///   - limit: the time for an answer; it must be positive.
-    ///   - misses: unanswered pings in a row that end the connection; at least 1.
-    ///   - atOnce: the first ping is sent at the start, not after the first period.
-    ///   - jitter: the part of the period by which each ping may come earlier, at random; 0 to 0.9.
-    ///   - anyByteCounts: whether any byte that is heard within the limit shows that the peer lives. If not, only a pong does.
+    ///   - misses: unanswered pings in a row that end the connection; at least 1, which is the default.
+    ///   - atOnce: the first ping is sent at the start, not after the first period. Default false.
+    ///   - jitter: the part of the period by which each ping may come earlier, at random; 0 to 0.9. Default 0.
+    ///   - anyByteCounts: whether any byte that is heard within the limit shows that the peer lives. If not, only a pong does. Default
+    ///     true.
+    ///   - isPong: picks pongs out of received frames, which are kept from the reader.
     public static func pingPong(
         every period: Duration, answerWithin limit: Duration, misses: Int = 1, atOnce: Bool = false, jitter: Double = 0,
         anyByteCounts: Bool = true, ping: C.Outgoing, isPong: @escaping @Sendable (Frame) -> Bool
@@ -61,7 +64,7 @@ extension Heartbeat {
 
     /// Sends nothing of its own: after each message that the user sends, something has to be heard within `limit`, else the peer is dead.
     ///
-    /// The limit counts from the moment when the kernel took the message. Answers to the peer's pings expect nothing.
+    /// The limit counts from the moment when the kernel took the message; it must be positive. Answers to the peer's pings expect nothing.
     public static func expectingAnswers(within limit: Duration) -> Self {
         Self(HeartbeatSchedule(.answeredSends, answerWithin: limit))
     }

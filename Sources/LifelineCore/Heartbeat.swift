@@ -1,4 +1,5 @@
-/// What a connection sends to show that it lives, and what it expects of its peer.
+/// What a connection sends to show that it lives, and what it expects of its peer. Given to `Supervisor`, `Connection.connect`,
+/// `Server.bind` or `ByteStream.framed`.
 ///
 /// ```swift
 /// .oneWay(every: .seconds(30), sending: "alive")

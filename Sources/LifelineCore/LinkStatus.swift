@@ -12,7 +12,7 @@
 public enum LinkStatus: Sendable, Equatable {
     /// Not started yet.
     case idle
-    /// Dialling or registering, for the nth time since the start or since the last connection that was stable.
+    /// Dialling or registering, for the nth time since the start or since the last connection that was stable; the first is 1.
     case connecting(attempt: Int)
     /// Registered: messages flow.
     case connected

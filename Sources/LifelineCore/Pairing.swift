@@ -1,5 +1,5 @@
 /// How answers find their requests on a connection: what makes ``RequestHeaderCodec`` and the like fit for
-/// `Connection.request(_:within:)`.
+/// `Connection.request(_:within:)`. Given where a connection is made, or to a `Supervisor` for all of its connections.
 ///
 /// ```swift
 /// let connection = try await Connection.connect(to: endpoint, codec: .requestHeader, pairing: .serial())

@@ -86,10 +86,12 @@ extension ReconnectPolicy {
         return Self(schedule, jitter: jitter, attempts: attempts, within: within)
     }
 
-    /// These delays, one after the other; then the link gives up. Negative ones are taken as zero.
+    /// These delays, one after the other; then the link gives up, with ``OfflineReason/gaveUp(attempts:last:)``. Negative ones are taken
+    /// as zero. Without jitter unless it is given.
     public static func delays(_ delays: [Duration], jitter: Jitter = .none) -> Self { Self(.list(delays), jitter: jitter) }
 
-    /// The same delay each time, for ever unless `attempts` or `within` says otherwise. A negative one is taken as zero.
+    /// The same delay each time, for ever unless `attempts` or `within` says otherwise. A negative one is taken as zero. Without jitter
+    /// unless it is given.
     public static func every(_ delay: Duration, jitter: Jitter = .none, attempts: Int? = nil, within: Duration? = nil) -> Self {
         Self(.every(delay), jitter: jitter, attempts: attempts, within: within)
     }

@@ -8,7 +8,7 @@ public enum SendOutcome: Sendable, Equatable {
     case neverSent(SocketError)
 }
 
-/// Follows one message that was handed to a ``Supervisor``.
+/// Follows one message that was handed over with ``Supervisor/post(_:timeToLive:)``. It may be let go: the message goes its way.
 ///
 /// The proof behind `@unchecked`: everything that changes is guarded by `lock`.
 public final class SendReceipt: FlushObserver, @unchecked Sendable {

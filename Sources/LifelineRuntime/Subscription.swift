@@ -2,7 +2,9 @@ public import LifelineCore
 
 /// The messages of a supervised link that one reader has asked for, in a bounded queue of its own.
 ///
-/// They go on across reconnects, in order, and end when the link stops. A slow reader delays nobody else; see ``WhenFull``.
+/// They go on across reconnects, in order, and end when the link stops; a later run needs a new subscription. One that is let go ends,
+/// and what it wanted reaches `messages` again. A slow reader delays nobody else; see ``WhenFull``. Several tasks may read: each message
+/// goes to one of them.
 public final class Subscription<C: Codec>: Sendable {
     /// What becomes of a message for which there is no room.
     public enum WhenFull: Sendable, Hashable {
@@ -11,6 +13,9 @@ public final class Subscription<C: Codec>: Sendable {
         /// The oldest message goes, and is counted.
         case dropOldest
     }
+
+    /// How many unread messages one holds unless it is said: 256.
+    public static var defaultLimit: Int { 256 }
 
     let mailbox: Mailbox<C.Decoder.Frame>
     private let codec: C

@@ -59,7 +59,8 @@ extension Supervisor {
     ///   - whenFull: what becomes of one more. By default the subscription ends with an error, so that nothing is lost in silence.
     ///   - isWanted: called on the event loop with each frame; it must be quick.
     public nonisolated func subscribe(
-        upTo limit: Int = 256, whenFull: Subscription<C>.WhenFull = .end, where isWanted: @escaping @Sendable (C.Decoder.Frame) -> Bool
+        upTo limit: Int = Subscription<C>.defaultLimit, whenFull: Subscription<C>.WhenFull = .end,
+        where isWanted: @escaping @Sendable (C.Decoder.Frame) -> Bool
     ) -> Subscription<C> {
         let mailbox = Mailbox(limit: limit, makesRoom: whenFull == .dropOldest, isWanted: isWanted)
         subscriptions.add(mailbox)
@@ -117,6 +118,7 @@ extension Supervisor {
     /// Sends `message` as a request over the present connection and returns the answer to it: see ``Connection/request(_:within:)``.
     ///
     /// It isn't kept for a later connection, nor sent again on one.
+    /// - Parameter limit: the time for everything; zero and less have run out at once. Nil for no limit.
     /// - Throws: ``SocketError/Code/offline`` without a connection, ``SocketError/Code/closed`` once the link was stopped; otherwise as on
     ///   a connection: ``SocketError/Code/closed`` with the reason when that ends.
     public nonisolated(nonsending) func request(_ message: C.Outgoing, within limit: Duration?) async throws -> C.Message {

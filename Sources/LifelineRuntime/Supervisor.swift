@@ -59,6 +59,8 @@ public final actor Supervisor<C: Codec> {
     /// A link to `endpoint` over `network`, not started.
     ///
     /// - Parameters:
+    ///   - endpoint: where each attempt goes, unless the server or ``ReconnectPolicy/decide`` sends it elsewhere.
+    ///   - codec: of every connection.
     ///   - pairing: how answers find their requests; without one ``request(_:within:)`` can't be used.
     ///   - heartbeat: how each connection shows, and finds out, that it lives. The peer's pings are answered from the first byte on; beats
     ///     of its own begin behind the registration. Default: none. One that can't be meant stops the link when it is started, with

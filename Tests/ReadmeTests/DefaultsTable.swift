@@ -17,11 +17,12 @@ struct DefaultsTable {
         let connection = ConnectionOptions()
         let server = ServerOptions()
         let supervisor = SupervisorOptions()
+        let beats = HeartbeatSchedule(.pingPong)
         let length = LengthPrefixCodec()
         let header = JSONHeaderCodec()
         let lines = LineCodec()
         return [
-            row("`connect`", "`within:`, the time for everything, name look-up included", "10 s"),
+            row("`connect`", "`within:`, the time for everything, name look-up included; nil for none", "10 s"),
             row("`close`", "`within:`, the wait for the peer's end", "5 s"),
             row("`Server.shutdown`", "`within:`, the wait for handlers and connections", "10 s"),
             row("`ConnectionOptions`", "`inbox`, bytes read and not taken, high / low", marks(connection.inbox)),
@@ -41,11 +42,30 @@ struct DefaultsTable {
             row("`ServerOptions`", "`maximumConnections`", "\(server.maximumConnections)"),
             row("", "`acceptQueue`, accepted connections that wait for `run`", "\(server.acceptQueue)"),
             row("", "`handlers`, where they run", "\(server.handlers)"),
-            row("`SupervisorOptions`", "`connectLimit`, one attempt, name look-up included", time(supervisor.connectLimit)),
-            row("", "`registrationLimit`", time(supervisor.registrationLimit)),
-            row("`ReconnectPolicy`", "`attempts`, `within`", time(ReconnectPolicy.exponential().within)),
+            row("`SupervisorOptions`", "`connectLimit`, one attempt, name look-up included; nil for none", time(supervisor.connectLimit)),
+            row("", "`registrationLimit`, one registration", time(supervisor.registrationLimit)),
+            row("", "`retryBudget`, attempts shared with other links", supervisor.retryBudget == nil ? "none" : "some"),
+            row("`Supervisor`", "`stop(within:)`, the wait for the peer's end", "2 s"),
+            row("", "`statusUpdates`, changes that a reader may leave unread; older ones merge", "\(StatusQueue.limit)"),
+            row(
+                "", "`subscribe(upTo:)`, messages that a subscription may leave unread; then it ends",
+                "\(Subscription<LineCodec>.defaultLimit)"),
+            row("`Heartbeat`", "`every:`, `answerWithin:`", "to be given"),
+            row("", "`misses`, unanswered pings in a row that end the connection", "\(beats.misses)"),
+            row("", "`jitter`, the part of a period by which a beat may be early", "\(beats.jitter == 0 ? "0" : "some")"),
+            row("", "`anyByteCounts`, any byte that is heard is an answer", beats.anyByteCounts ? "on" : "off"),
+            row("`ReconnectPolicy`", "`.exponential`, first delay, factor, longest delay", exponential),
+            row(
+                "", "`jitter` of `.exponential`, of the others",
+                "\(ReconnectPolicy.exponential().jitter), \(ReconnectPolicy.every(.zero).jitter)"),
+            row("", "`attempts`, `within`", time(ReconnectPolicy.exponential().within)),
             row("", "`stableAfter`, a connection that counts as a success", time(ReconnectPolicy.exponential().stableAfter)),
+            row("", "`spacing` of `.atOnce`, from attempt to attempt", "\(Int(ReconnectPolicy.atOnce().spacing / .milliseconds(1))) ms"),
+            row("`OfflineRule`", "what becomes of messages without a connection", "wait"),
+            row("", "messages that `.wait` keeps of those that are posted", "\(OfflineRule<String>.wait.limit)"),
+            row("", "`.latest(by:)`, keys", "\(OfflineRule<String>.latest(by: \.count).limit)"),
             row("`Pairing`", "`atMost`, requests that wait for their answers", "\(Pairing<RequestHeaderCodec>.defaultMaximum)"),
+            row("", "`request(within:)`, the time for everything; nil for none", "to be given"),
             row("`.lines`, `DelimiterCodec`", "`max` and `maxOutgoing`, without the terminator", size(lines.lines.max)),
             row("", "`overlong`, `unterminated`, `invalidText`", "\(lines.lines.overlong)"),
             row(
@@ -59,6 +79,11 @@ struct DefaultsTable {
                 size(length.resynchronizing().budget)),
             row("`JSONCoding`", "`maxDepth`, received values in each other", "\(JSONCoding.standard.maxDepth)"),
         ]
+    }
+
+    private static var exponential: String {
+        guard case .exponential(let first, let multiplier, let cap) = ReconnectPolicy.exponential().schedule else { return "" }
+        return "\(time(first)), \(Int(multiplier)), \(time(cap))"
     }
 
     private static func row(_ place: String, _ setting: String, _ value: String) -> String { "| \(place) | \(setting) | \(value) |" }

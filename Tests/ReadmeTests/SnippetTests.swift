@@ -152,6 +152,30 @@ struct SnippetTests {
             try await running
         }
     }
+
+    @Test(arguments: 1...10) func aReceiptTellsWhetherALineWasSent(seed: UInt64) async throws {
+        try await simulate(seed: seed) { world in
+            let link = Supervisor(endpoint: .inMemory("chat"), codec: .lines, on: world.network, reconnect: .every(.seconds(50)))
+            await link.start()
+            async let tooOld = report("too old", over: link)
+            #expect(try await tooOld == false && world.now == .seconds(60))
+            let server = try await Server.bind(.inMemory("chat"), codec: .lines, on: world.network)
+            async let running: Void = server.run { connection in
+                #expect(try await connection.next() == "in time")
+                for line in ["price 1", "news"] { try await connection.send(line) }
+                while try await connection.next() != nil {}
+            }
+            async let prices: Void = printPrices(from: link)
+            await world.settle()
+            #expect(try await report("in time", over: link))
+            #expect(world.now == .seconds(100))
+            #expect(try await link.next() == "news")
+            await link.stop()
+            try await prices
+            await server.shutdown(within: .seconds(1))
+            try await running
+        }
+    }
 }
 
 /// Credentials that are fresh each time.

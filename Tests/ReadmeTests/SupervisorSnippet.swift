@@ -8,6 +8,7 @@ func keepChatting(
 ) async throws {
     let link = Supervisor(
         endpoint: endpoint, codec: .lines, on: network,
+        heartbeat: .pingPong(every: .seconds(5), answerWithin: .seconds(3), ping: "ping") { $0 == "pong" },
         reconnect: .exponential(first: .seconds(1), multiplier: 2, cap: .seconds(30), jitter: .full)
     ) { connection in  // Before anything else flows, on each connection.
         try await connection.send("login \(try await token())")
@@ -33,6 +34,25 @@ func show(_ link: Supervisor<LineCodec>) async {
         case .stopped(let why): print("offline: \(why)")
         case .skipped(let count): print("(\(count) changes not shown)")
         }
+    }
+}
+// end
+
+// snippet: subscription
+func printPrices(from link: Supervisor<LineCodec>) async throws {
+    let prices = link.subscribe { $0.hasPrefix("price ") }
+    for try await price in prices.messages { print(price) }
+}
+// end
+
+// snippet: receipt
+func report(_ line: String, over link: Supervisor<LineCodec>) async throws -> Bool {
+    let receipt = try link.post(line, timeToLive: .seconds(60))  // `receipt.cancel()` takes it back while it waits.
+    switch try await receipt.outcome {
+    case .written: return true  // The kernel has it. That the peer has it only an answer can tell.
+    case .neverSent(let error):
+        print("not sent: \(error)")
+        return false
     }
 }
 // end
