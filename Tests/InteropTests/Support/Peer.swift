@@ -61,7 +61,7 @@ private func run<R>(_ kind: PeerKind, _ arguments: [String], body: (PeerProcess)
 
 extension PeerProcess {
     /// A peer that complains has met something that its author didn't expect, whatever the test saw.
-    fileprivate func recordComplaints() {
+    func recordComplaints() {
         let complaints = complaints
         if !complaints.isEmpty { Issue.record("the peer complained: \(complaints)") }
     }

@@ -10,6 +10,8 @@ enum PeerKind {
     case requests
     /// Node.js: packets behind a header of 16 bytes, with garbage between them.
     case typeHeaders
+    /// Node.js: lines, from a server that outages happen to.
+    case outages
     /// Ruby: lines.
     case ruby
     /// Twisted: lines and strings.
@@ -32,6 +34,7 @@ enum PeerKind {
             case .sizeHeaders: "size_header_peer.mjs"
             case .requests: "request_peer.mjs"
             case .typeHeaders: "type_header_peer.mjs"
+            case .outages: "outage_peer.mjs"
             case .ruby: "line_peer.rb"
             case .twisted: "twisted_peer.py"
             case .mina: "MinaPeer.java"
@@ -49,7 +52,7 @@ enum PeerKind {
                 ["buffer", "codec", "common", "handler", "resolver", "transport"].map { "netty-\($0)" } + [
                     "jctools-core", "slf4j-api", "slf4j-nop",
                 ]
-            case .node, .sizeHeaders, .requests, .typeHeaders, .ruby, .twisted: [String]()
+            case .node, .sizeHeaders, .requests, .typeHeaders, .outages, .ruby, .twisted: [String]()
             }
         return names.map { "/usr/share/java/\($0).jar" }
     }
@@ -57,7 +60,7 @@ enum PeerKind {
     /// Nil if it is all there.
     var missing: String? {
         switch self {
-        case .node, .sizeHeaders, .requests, .typeHeaders: interpreter == nil ? "Node.js isn't installed" : nil
+        case .node, .sizeHeaders, .requests, .typeHeaders, .outages: interpreter == nil ? "Node.js isn't installed" : nil
         case .ruby: interpreter == nil ? "Ruby isn't installed" : nil
         case .twisted: interpreter == nil ? "no Python with Twisted at $LIFELINE_TWISTED_PYTHON or in .build/peers/twisted" : nil
         case .mina, .netty:
@@ -79,7 +82,7 @@ enum PeerKind {
         guard let interpreter else { throw PeerFailure("\(self) has nothing to run it") }
         let arguments = [String(Self.lifetime)] + arguments
         switch self {
-        case .node, .sizeHeaders, .requests, .typeHeaders, .ruby, .twisted:
+        case .node, .sizeHeaders, .requests, .typeHeaders, .outages, .ruby, .twisted:
             return try PeerProcess(interpreter, [source.path] + arguments)
         case .mina, .netty:
             guard let path = JavaClasses.path else { throw PeerFailure("\(self) isn't compiled") }
@@ -91,7 +94,7 @@ enum PeerKind {
 
     private var interpreter: URL? {
         switch self {
-        case .node, .sizeHeaders, .requests, .typeHeaders: Self.program("node")
+        case .node, .sizeHeaders, .requests, .typeHeaders, .outages: Self.program("node")
         case .ruby: Self.program("ruby")
         case .twisted: Self.pythonWithTwisted
         case .mina, .netty: Self.program("java")

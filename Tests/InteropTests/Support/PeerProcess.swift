@@ -16,7 +16,7 @@ final class PeerProcess: @unchecked Sendable {
 
     private let output = Mailbox<Output>()
     private let exit = OneShot<Int32>()
-    private let identifier: pid_t
+    let identifier: pid_t
     private let lock = Lock()
     /// Never written to. A peer ends when it is closed, and so also when the tests die. Negative once it is closed.
     private var input: Int32
@@ -135,12 +135,17 @@ final class PeerProcess: @unchecked Sendable {
         try await exit.value(within: outerLimit, on: referee)
     }
 
+    /// Harmless if it has ended.
+    func send(_ signal: Int32) {
+        lock.withLock { if !isGone { _ = Glibc.kill(identifier, signal) } }
+    }
+
     /// Ends it. Harmless if it has ended.
     func kill() {
+        send(SIGKILL)
         lock.withLock {
             if input >= 0 { close(input) }
             input = -1
-            if !isGone { _ = Glibc.kill(identifier, SIGKILL) }
         }
     }
 }
