@@ -4,7 +4,8 @@ public indirect enum OfflineReason: Sendable, Equatable {
     case byUser(StopReason)
     /// The server closed the connection in good order.
     case byServer
-    /// The way to the server is gone: reset, unreachable, name unknown, cut off inside a frame.
+    /// The way to the server is gone: reset, unreachable, name unknown, cut off inside a frame, or nothing was acknowledged for as long as
+    /// the system tries.
     case networkGone(SocketError)
     /// A time limit ran out; the phase says which.
     case timedOut(SocketError.Phase, SocketError)
@@ -53,6 +54,8 @@ extension OfflineReason {
         switch reason {
         case .closedByPeer, .shuttingDown: self = .byServer
         case .closedHere: self = .failed(SocketError(.closed, "this side closed the connection"))
+        // No limit of ours: the kernel has sent again and again, and nothing was acknowledged.
+        case .failed(let error) where error.code == .timedOut && error.phase == nil: self = .networkGone(error)
         case .failed(let error): self.init(error)
         }
     }

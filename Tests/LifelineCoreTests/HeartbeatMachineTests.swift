@@ -210,6 +210,15 @@ struct HeartbeatMachineTests {
         #expect(due.deadline == at(day + 3))
         #expect(due.answer(at: day + 1) == .seconds(1))
 
+        // Right behind a reconnect, whose first ping isn't due yet.
+        var fresh = Bench(Self.pingPong)
+        _ = fresh.begin(at: day)
+        #expect(fresh.fire(at: day + 4) == .nothing)
+        #expect(fresh.fire(at: 2 * day) == .beat(1))
+        fresh.take(at: 2 * day)
+        #expect(fresh.fire(at: 2 * day + 2) == .nothing)
+        #expect(fresh.answer(at: 2 * day + 2) == .seconds(2))
+
         var asked = Bench.asked()
         #expect(asked.fire(at: day) == .nothing)
         #expect(asked.deadline == at(day + 3))
