@@ -177,7 +177,10 @@ final class MailboxList<Frame: Sendable>: @unchecked Sendable {
 
     /// No more frames come for those that are there.
     func end(_ reason: CloseReason) {
-        for mailbox in mailboxes { mailbox.end(reason) }
-        lock.withLock { entries = [] }
+        let ended = lock.withLock {
+            defer { entries = [] }
+            return entries.compactMap(\.mailbox)
+        }
+        for mailbox in ended { mailbox.end(reason) }
     }
 }
