@@ -8,6 +8,20 @@ import Testing
 struct SubscriptionTests {
     final class Token: Sendable {}
 
+    @Test("a message that was read, or that made room, isn't kept", arguments: [true, false])
+    func keepsNothing(isRead: Bool) async throws {
+        let mailbox = Mailbox<Token>(limit: 1, makesRoom: true) { _ in true }
+        weak var first: Token?
+        do {
+            let token = Token()
+            first = token
+            #expect(mailbox.take(token))
+        }
+        #expect(first != nil)
+        if isRead { _ = try await mailbox.next() } else { _ = mailbox.take(Token()) }
+        #expect(first == nil)
+    }
+
     @Test("one that comes while the link ends is ended with it or is there for the next run", .timeLimit(.minutes(2)))
     func endsOrStays() async {
         for _ in 0..<3000 {
