@@ -87,7 +87,10 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
     package func inboxHasRoom() { core.loop.post(self) }
 
     /// The reader has made room.
-    package func deliver() { resume() }
+    package func deliver() {
+        // In an inbox that others have filled, too, it may have been theirs, or be used up again.
+        if ownsInbox || !inbox.isPaused { resume() }
+    }
 
     /// Decoding goes on where it was left off. Nothing else has read meanwhile.
     private func resume() {
