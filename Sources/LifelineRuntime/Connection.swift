@@ -74,8 +74,9 @@ public final actor Connection<C: Codec> {
     /// Takes over the stream of `old`, with what has arrived and nobody has read, and the requests that were given up but may still be
     /// answered. That one throws `error` from now on.
     package nonisolated func succeed(_ old: Connection<C>, _ error: SocketError) {
-        if let requests, let earlier = old.requests { requests.succeed(earlier, error) }
-        inbound.succeed(old.inbound, error)
+        inbound.succeed(old.inbound, error) {
+            if let requests, let earlier = old.requests { requests.succeed(earlier, error) }
+        }
     }
 
     isolated deinit {

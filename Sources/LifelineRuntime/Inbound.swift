@@ -117,11 +117,14 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
     }
 
     /// Goes on where `old` stood, which is over with this: decoder, bytes, and the frames that nobody has read.
-    func succeed(_ old: Inbound<Decoder>, _ error: SocketError) {
+    ///
+    /// - Parameter passOn: what else passes from the old owner to the new one. It comes behind those frames, which stood before it.
+    func succeed(_ old: Inbound<Decoder>, _ error: SocketError, _ passOn: () -> Void) {
         var frames = FrameQueue<Decoder.Frame>()
         let (bytes, isMarked) = old.inbox.drain(into: &frames)
-        old.retire(error)
         if !takers.isEmpty { frames.removeAll { frame in takers.contains { $0.take(frame) } } }
+        passOn()
+        old.retire(error)
         if !frames.isEmpty { room = inbox.add(&frames, bytes: bytes, marked: isMarked).room }
         if inbox.isPaused {
             wasOver = core.machine.reason != nil

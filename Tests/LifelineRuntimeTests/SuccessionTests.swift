@@ -7,6 +7,29 @@ import Testing
 /// What passes from one connection of a link to the next owner of its stream or its inbox.
 @Suite("From one connection of a link to another")
 struct SuccessionTests {
+    @Test("C48: an answer that the registration has given up waiting for is that of its request, not what stood unread before")
+    func lateAnswer() async throws {
+        try await simulate { world in
+            let lobby = Lobby(world)
+            try await lobby.open()
+            let link = Supervisor(endpoint: .inMemory("home"), codec: .lines, pairing: .inOrder(), on: world.network) { connection in
+                await world.settle()
+                _ = try? await connection.request("who?", within: .seconds(1))
+            }
+            await link.start()
+            let peer = try await lobby.peer(0)
+            try await peer.say("welcome")
+            #expect(try await peer.line() == "who?")
+            _ = await world.wait(for: link) { $0 == .connected }
+            try await peer.say("you\nnews")
+            #expect(try await link.next() == "welcome")
+            #expect(try await link.next() == "news")
+            await link.stop(within: .zero)
+            await lobby.kill()
+            await world.expectQuiet()
+        }
+    }
+
     @Test("room in the inbox of an earlier run doesn't let the present connection read beyond its own")
     func earlierInbox() async throws {
         try await simulate { world in
