@@ -54,6 +54,13 @@ package final class HeartbeatDriver<C: Codec>: @unchecked Sendable {
         settle()
     }
 
+    /// Goes on for `old`, whose connection this one's takes over: an answer that waits for the kernel isn't forgotten.
+    package func succeed(_ old: HeartbeatDriver) {
+        answerPlace = old.answerPlace
+        heldAnswer = old.heldAnswer
+        settle()
+    }
+
     private func perform(_ action: HeartbeatMachine.Action?) {
         switch action {
         case .beat(let number)?:

@@ -59,6 +59,34 @@ struct SuccessionTests {
         }
     }
 
+    @Test("the answer to a ping that waits while the registration ends is sent all the same")
+    func waitingPong() async throws {
+        try await simulate { world in
+            let lobby = Lobby(world, options: .slow)
+            try await lobby.open()
+            var options = SupervisorOptions()
+            options.connection.socket.sendBuffer = 64
+            let link = Supervisor(
+                endpoint: .inMemory("home"), codec: .lines, on: world.network,
+                heartbeat: .answering { $0.hasPrefix("ping") ? $0.replacing("ping", with: "pong") : nil }, options: options
+            ) { connection in
+                try await connection.send(String(repeating: "x", count: 500))
+                #expect(try await connection.next() == "ok")
+            }
+            await link.start()
+            let peer = try await lobby.peer(0)
+            await world.settle()
+            try await peer.say("ping 1\nping 2\nping 3\nok")
+            _ = await world.wait(for: link) { $0 == .connected }
+            #expect(try await peer.line()?.count == 500)
+            #expect(try await peer.line() == "pong 1")
+            #expect(try await peer.line() == "pong 3")
+            await link.stop(within: .zero)
+            await lobby.kill()
+            await world.expectQuiet()
+        }
+    }
+
     @Test("a message that puts nothing on the wire is written as soon as all before it is")
     func emptyMessage() async throws {
         try await simulate { world in
