@@ -32,7 +32,9 @@ package final class HeartbeatDriver<C: Codec>: @unchecked Sendable {
     private var heldAnswer: C.Encoder.Frame?
     /// Frames that weren't the user's.
     private var ownFrames = 0
+    /// The user's, as far as they have been seen, and the place behind them while the kernel hasn't got there.
     private var userFrames = 0
+    private var userPlace = UInt64.max
 
     /// Told, on the loop, of each round trip that was measured.
     package var onRoundTrip: (@Sendable (Duration) -> Void)?
@@ -105,7 +107,7 @@ package final class HeartbeatDriver<C: Codec>: @unchecked Sendable {
         guard !isOver else { return }
         var place = min(beatPlace, answerPlace)
         if let machine, machine.schedule.kind == .answeredSends, machine.state != .held, machine.state != .over {
-            place = min(place, core.counters.bytesOut + 1)
+            place = min(place, userPlace < .max ? userPlace : core.counters.bytesOut + 1)
         }
         if place < .max || core.watcher == nil { core.watcher = self }
         core.watchedPlace = place
@@ -197,10 +199,7 @@ extension HeartbeatDriver: StreamWatcher {
             beatPlace = .max
             machine?.taken(now: now, heard: core.counters.bytesIn)
         } else if machine?.schedule.kind == .answeredSends {
-            // Answers to the peer's pings expect nothing.
-            let accepted = core.outbox.acceptedFrames - ownFrames
-            if accepted > userFrames { machine?.taken(now: now, heard: core.counters.bytesIn) }
-            userFrames = accepted
+            noteSends(written, now)
         }
         if answerPlace <= written {
             answerPlace = .max
@@ -208,6 +207,23 @@ extension HeartbeatDriver: StreamWatcher {
             heldAnswer = nil
         }
         settle()
+    }
+
+    /// The peer can answer a message that the kernel has all of.
+    private func noteSends(_ written: UInt64, _ now: Duration) {
+        if userPlace <= written {
+            userPlace = .max
+            machine?.taken(now: now, heard: core.counters.bytesIn)
+        }
+        let (frames, place) = core.outbox.accepted
+        // Answers to the peer's pings expect nothing.
+        guard userPlace == .max, frames - ownFrames > userFrames else { return }
+        userFrames = frames - ownFrames
+        if place <= written {
+            machine?.taken(now: now, heard: core.counters.bytesIn)
+        } else {
+            userPlace = place
+        }
     }
 
     package func streamIsReadOn() {
