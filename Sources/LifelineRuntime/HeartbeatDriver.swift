@@ -82,7 +82,7 @@ package final class HeartbeatDriver<C: Codec>: @unchecked Sendable {
         do {
             return try send(frame: codec.frame(for: message))
         } catch {
-            core.end(SocketError(encoding: error))
+            endSoon(SocketError(encoding: error))
             return nil
         }
     }
@@ -97,10 +97,13 @@ package final class HeartbeatDriver<C: Codec>: @unchecked Sendable {
             machine?.end()
             return nil
         } catch {
-            core.end(SocketError(encoding: error))
+            endSoon(SocketError(encoding: error))
             return nil
         }
     }
+
+    /// Behind the frames that are just being looked at.
+    private func endSoon(_ error: SocketError) { core.loop.submit { [core] in core.end(error) } }
 
     /// Arms the timer and the watch on the kernel for what is next.
     private func settle() {
@@ -126,7 +129,7 @@ package final class HeartbeatDriver<C: Codec>: @unchecked Sendable {
         do {
             frame = try codec.frame(for: message)
         } catch {
-            core.end(SocketError(encoding: error))
+            endSoon(SocketError(encoding: error))
             return
         }
         if answerPlace < .max {

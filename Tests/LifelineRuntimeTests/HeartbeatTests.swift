@@ -272,6 +272,18 @@ struct HeartbeatTests {
         }
     }
 
+    @Test("an answer that can't be encoded ends the connection behind what came before the ping")
+    func brokenAnswer() async throws {
+        try await simulate { world in
+            let link = try await world.beating(.answering({ $0 == "ping" }, with: "two\nlines"))
+            for line in ["a", "b", "ping", "c"] { try await link.peer.send(line) }
+            #expect(try await link.connection.next() == "a")
+            #expect(try await link.connection.next() == "b")
+            #expect(try await link.connection.next() == "c")
+            #expect(await link.end().error?.code == .unencodable)
+        }
+    }
+
     @Test("with jitter the beats of a fleet spread, never later than the period, and the same seed gives the same times")
     func fleet() async throws {
         @Sendable func times(_ seed: UInt64) async throws -> [Duration] {
