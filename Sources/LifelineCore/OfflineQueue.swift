@@ -10,9 +10,9 @@ package struct OfflineQueue<Element> {
 
     private let limit: Int
     private let makesRoom: Bool
-    /// In order of their numbers.
+    /// In order of their numbers; none while nothing waits.
     private var entries: [Entry] = []
-    /// Those before it are gone.
+    /// The first that isn't gone.
     private var head = 0
     private var nextID: UInt64 = 1
     private var byKey: [AnyHashable: UInt64] = [:]
@@ -41,10 +41,12 @@ package struct OfflineQueue<Element> {
     package mutating func add(
         _ element: Element, key: AnyHashable? = nil, expires: Duration? = nil, isLimited: Bool = true, dropped: inout [Element]
     ) -> UInt64? {
-        if let key, let older = byKey[key], let taken = remove(older) { dropped.append(taken) }
-        if isLimited, count >= limit {
-            guard makesRoom, limit > 0, let oldest = oldest, let taken = remove(oldest) else { return nil }
+        if let key, let older = byKey[key], let taken = remove(older) {
             dropped.append(taken)
+        } else if isLimited, count >= limit {
+            guard makesRoom, limit > 0 else { return nil }
+            // If that is none, the only one is on its way out.
+            if let oldest, let taken = remove(oldest) { dropped.append(taken) }
         }
         compact()
         let id = nextID
@@ -59,17 +61,12 @@ package struct OfflineQueue<Element> {
     ///
     /// - Parameter expired: gets those before it whose time was over.
     package mutating func beginFirst(now: Duration, expired: inout [Element]) -> Element? {
-        while head < entries.count {
-            let entry = entries[head]
-            if let element = entry.element {
-                if let expires = entry.expires, expires <= now {
-                    if let taken = remove(entry.id) { expired.append(taken) }
-                } else {
-                    leaving = entry.id
-                    return element
-                }
+        while let entry = head < entries.count ? entries[head] : nil, let element = entry.element {
+            guard let expires = entry.expires, expires <= now else {
+                leaving = entry.id
+                return element
             }
-            head += 1
+            if let taken = remove(entry.id) { expired.append(taken) }
         }
         return nil
     }
@@ -90,6 +87,12 @@ package struct OfflineQueue<Element> {
         entries[place].element = nil
         count -= 1
         if let key = entries[place].key, byKey[key] == id { byKey[key] = nil }
+        if count == 0 {
+            entries.removeAll(keepingCapacity: entries.capacity <= 64)
+            head = 0
+        } else {
+            while entries[head].element == nil { head += 1 }
+        }
         return element
     }
 

@@ -34,8 +34,7 @@ public struct OfflineRule<Outgoing>: Sendable {
     /// ``SocketError/Code/superseded``. Beyond `count` keys `send` throws ``SocketError/Code/queueFull``. Default 1,000.
     ///
     /// - Parameter key: called in the sender's task.
-    public static func latest<Key: Hashable & SendableMetatype>(_ count: Int = 1000, by key: @escaping @Sendable (Outgoing) -> Key) -> Self
-    {
+    public static func latest<Key: Hashable & Sendable>(_ count: Int = 1000, by key: @escaping @Sendable (Outgoing) -> Key) -> Self {
         Self(.latest, limit: count) { AnyHashable(key($0)) }
     }
 }

@@ -71,11 +71,13 @@ public final actor Connection<C: Codec> {
         core.loop.join()
     }
 
-    /// Takes over the stream of `old`, with what has arrived and nobody has read, and the requests that were given up but may still be
-    /// answered. That one throws `error` from now on.
+    /// Takes over the stream of `old`, with what has arrived and nobody has read, the requests that were given up but may still be
+    /// answered, and the answers to pings that the kernel hasn't taken. That one throws `error` from now on.
     package nonisolated func succeed(_ old: Connection<C>, _ error: SocketError) {
-        if let requests, let earlier = old.requests { requests.succeed(earlier, error) }
-        inbound.succeed(old.inbound, error)
+        inbound.succeed(old.inbound, error) {
+            if let requests, let earlier = old.requests { requests.succeed(earlier, error) }
+            if let heartbeat, let earlier = old.heartbeat { heartbeat.succeed(earlier) }
+        }
     }
 
     isolated deinit {

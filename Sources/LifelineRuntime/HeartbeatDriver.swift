@@ -32,7 +32,9 @@ package final class HeartbeatDriver<C: Codec>: @unchecked Sendable {
     private var heldAnswer: C.Encoder.Frame?
     /// Frames that weren't the user's.
     private var ownFrames = 0
+    /// The user's, as far as they have been seen, and the place behind them while the kernel hasn't got there.
     private var userFrames = 0
+    private var userPlace = UInt64.max
 
     /// Told, on the loop, of each round trip that was measured.
     package var onRoundTrip: (@Sendable (Duration) -> Void)?
@@ -51,6 +53,13 @@ package final class HeartbeatDriver<C: Codec>: @unchecked Sendable {
         if machine?.schedule.kind == .answeredSends { userFrames = core.outbox.acceptedFrames - ownFrames }
         var dice = LoopDice(core.loop)
         perform(machine?.begin(now: core.loop.now.sinceOrigin, using: &dice))
+        settle()
+    }
+
+    /// Goes on for `old`, whose connection this one's takes over: an answer that waits for the kernel isn't forgotten.
+    package func succeed(_ old: HeartbeatDriver) {
+        answerPlace = old.answerPlace
+        heldAnswer = old.heldAnswer
         settle()
     }
 
@@ -73,7 +82,7 @@ package final class HeartbeatDriver<C: Codec>: @unchecked Sendable {
         do {
             return try send(frame: codec.frame(for: message))
         } catch {
-            core.end(SocketError(encoding: error))
+            endSoon(SocketError(encoding: error))
             return nil
         }
     }
@@ -88,17 +97,20 @@ package final class HeartbeatDriver<C: Codec>: @unchecked Sendable {
             machine?.end()
             return nil
         } catch {
-            core.end(SocketError(encoding: error))
+            endSoon(SocketError(encoding: error))
             return nil
         }
     }
+
+    /// Behind the frames that are just being looked at.
+    private func endSoon(_ error: SocketError) { core.loop.submit { [core] in core.end(error) } }
 
     /// Arms the timer and the watch on the kernel for what is next.
     private func settle() {
         guard !isOver else { return }
         var place = min(beatPlace, answerPlace)
         if let machine, machine.schedule.kind == .answeredSends, machine.state != .held, machine.state != .over {
-            place = min(place, core.counters.bytesOut + 1)
+            place = min(place, userPlace < .max ? userPlace : core.counters.bytesOut + 1)
         }
         if place < .max || core.watcher == nil { core.watcher = self }
         core.watchedPlace = place
@@ -117,7 +129,7 @@ package final class HeartbeatDriver<C: Codec>: @unchecked Sendable {
         do {
             frame = try codec.frame(for: message)
         } catch {
-            core.end(SocketError(encoding: error))
+            endSoon(SocketError(encoding: error))
             return
         }
         if answerPlace < .max {
@@ -190,10 +202,7 @@ extension HeartbeatDriver: StreamWatcher {
             beatPlace = .max
             machine?.taken(now: now, heard: core.counters.bytesIn)
         } else if machine?.schedule.kind == .answeredSends {
-            // Answers to the peer's pings expect nothing.
-            let accepted = core.outbox.acceptedFrames - ownFrames
-            if accepted > userFrames { machine?.taken(now: now, heard: core.counters.bytesIn) }
-            userFrames = accepted
+            noteSends(written, now)
         }
         if answerPlace <= written {
             answerPlace = .max
@@ -201,6 +210,23 @@ extension HeartbeatDriver: StreamWatcher {
             heldAnswer = nil
         }
         settle()
+    }
+
+    /// The peer can answer a message that the kernel has all of.
+    private func noteSends(_ written: UInt64, _ now: Duration) {
+        if userPlace <= written {
+            userPlace = .max
+            machine?.taken(now: now, heard: core.counters.bytesIn)
+        }
+        let (frames, place) = core.outbox.accepted
+        // Answers to the peer's pings expect nothing.
+        guard userPlace == .max, frames - ownFrames > userFrames else { return }
+        userFrames = frames - ownFrames
+        if place <= written {
+            machine?.taken(now: now, heard: core.counters.bytesIn)
+        } else {
+            userPlace = place
+        }
     }
 
     package func streamIsReadOn() {

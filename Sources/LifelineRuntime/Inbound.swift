@@ -87,7 +87,10 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
     package func inboxHasRoom() { core.loop.post(self) }
 
     /// The reader has made room.
-    package func deliver() { resume() }
+    package func deliver() {
+        // In an inbox that others have filled, too, it may have been theirs, or be used up again.
+        if ownsInbox || !inbox.isPaused { resume() }
+    }
 
     /// Decoding goes on where it was left off. Nothing else has read meanwhile.
     private func resume() {
@@ -114,11 +117,14 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
     }
 
     /// Goes on where `old` stood, which is over with this: decoder, bytes, and the frames that nobody has read.
-    func succeed(_ old: Inbound<Decoder>, _ error: SocketError) {
+    ///
+    /// - Parameter passOn: what else passes from the old owner to the new one. It comes behind those frames, which stood before it.
+    func succeed(_ old: Inbound<Decoder>, _ error: SocketError, _ passOn: () -> Void) {
         var frames = FrameQueue<Decoder.Frame>()
         let (bytes, isMarked) = old.inbox.drain(into: &frames)
-        old.retire(error)
         if !takers.isEmpty { frames.removeAll { frame in takers.contains { $0.take(frame) } } }
+        passOn()
+        old.retire(error)
         if !frames.isEmpty { room = inbox.add(&frames, bytes: bytes, marked: isMarked).room }
         if inbox.isPaused {
             wasOver = core.machine.reason != nil

@@ -74,6 +74,13 @@ package final class Outbox: @unchecked Sendable {
         return framesAccepted
     }
 
+    /// Frames that were accepted so far, and the place behind them.
+    var accepted: (frames: Int, place: UInt64) {
+        lock.lock()
+        defer { unlock(needsFlush: false) }
+        return (framesAccepted, place)
+    }
+
     /// How many senders wait for their turn.
     package var waitingSenders: Int {
         lock.lock()
@@ -231,17 +238,23 @@ extension Outbox {
         }
         let mustAdmit = written > 0 && !senders.isEmpty && !isAdmitting && level <= lowMark
         var doneFlushers: [any FlushObserver] = []
-        if written > 0, !flushers.isEmpty {
-            let reached = bytesWritten
-            doneFlushers = flushers.filter { $0.target <= reached }.map(\.done)
-            flushers.removeAll { $0.target <= reached }
-        }
+        // What is empty is written with nothing.
+        if let first = flushers.first, first.target <= bytesWritten { doneFlushers = takeDoneFlushers() }
         if level <= lowMark { lagging = false }
         lock.unlock()
         if isWanted.exchange(false, ordering: .sequentiallyConsistent) { core?.scheduleFlush() }
         for done in doneFlushers { done.kernelHasAll() }
         if mustAdmit { admitNext() }
         return true
+    }
+
+    /// Their places rise. Under the lock.
+    private func takeDoneFlushers() -> [any FlushObserver] {
+        let reached = bytesWritten
+        let count = flushers.firstIndex { $0.target > reached } ?? flushers.count
+        let done = flushers[..<count].map(\.done)
+        if count == flushers.count { flushers = [] } else { flushers.removeFirst(count) }
+        return done
     }
 
     /// Under the lock.
@@ -259,7 +272,6 @@ extension Outbox {
         if end == nil { end = error }
         inFlight -= written
         bytesWritten &+= UInt64(written)
-        let reached = bytesWritten
         let waiting = senders
         senders = []
         isQueued = false
@@ -268,8 +280,8 @@ extension Outbox {
         var dropped = ByteOutput()
         if dropping {
             isVoid = true
-            done = flushers.filter { $0.target <= reached }.map(\.done)
-            lost = flushers.filter { $0.target > reached }.map(\.done)
+            done = takeDoneFlushers()
+            lost = flushers.map(\.done)
             flushers = []
             swap(&dropped, &buffer)
         }

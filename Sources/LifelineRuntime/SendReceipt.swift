@@ -67,7 +67,10 @@ extension SendReceipt: LoopTimerTarget {
             self.recall = recall
             if let timer { self.timer = (loop, LoopConfined(timer)) }
         }
-        if let limit, let timer { loop.armFromAnywhere(timer, after: limit) }
+        guard let limit, let timer else { return }
+        loop.armFromAnywhere(timer, after: limit)
+        // Its wait may have ended before there was a timer to disarm.
+        if lock.withLock({ self.timer == nil }) { loop.disarmFromAnywhere(timer) }
     }
 
     package func timerFired(_ timer: LoopTimer) {

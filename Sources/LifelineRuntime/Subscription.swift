@@ -58,8 +58,7 @@ final class Mailbox<Frame: Sendable>: @unchecked Sendable {
     private let makesRoom: Bool
 
     private let lock = Lock()
-    private var frames: [Frame] = []
-    private var head = 0
+    private var frames = FrameQueue<Frame>()
     private var reason: CloseReason?
     private var waiters: [OneShot<Void>] = []
     private var droppedSoFar = 0
@@ -78,21 +77,16 @@ final class Mailbox<Frame: Sendable>: @unchecked Sendable {
         guard isWanted(frame), !hasEnded else { return false }
         var oldest: Frame?
         lock.lock()
-        if frames.count - head < limit {
+        if frames.count < limit {
             frames.append(frame)
         } else {
             droppedSoFar += 1
             if makesRoom {
-                oldest = frames[head]
-                head += 1
+                oldest = frames.popFirst()
                 frames.append(frame)
             } else {
                 reason = .failed(SocketError(.evicted, "the reader of a subscription has left \(limit) messages unread"))
             }
-        }
-        if head > limit {
-            frames.removeFirst(head)
-            head = 0
         }
         wakeAndUnlock()
         withExtendedLifetime(oldest) {}
@@ -117,9 +111,9 @@ final class Mailbox<Frame: Sendable>: @unchecked Sendable {
         while true {
             let news = OneShot<Void>()
             let (frame, reason): (Frame?, CloseReason?) = lock.withLock {
-                if head < frames.count {
-                    head += 1
-                    return (frames[head - 1], nil)
+                if let frame = frames.popFirst() {
+                    frames.recycle()
+                    return (frame, nil)
                 }
                 if self.reason == nil { waiters.append(news) }
                 return (nil, self.reason)
@@ -177,7 +171,10 @@ final class MailboxList<Frame: Sendable>: @unchecked Sendable {
 
     /// No more frames come for those that are there.
     func end(_ reason: CloseReason) {
-        for mailbox in mailboxes { mailbox.end(reason) }
-        lock.withLock { entries = [] }
+        let ended = lock.withLock {
+            defer { entries = [] }
+            return entries.compactMap(\.mailbox)
+        }
+        for mailbox in ended { mailbox.end(reason) }
     }
 }

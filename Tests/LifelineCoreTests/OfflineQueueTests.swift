@@ -55,6 +55,39 @@ struct OfflineQueueTests {
         #expect(queue.add(1, key: "b", dropped: &dropped) != nil && dropped.count == 1000)
     }
 
+    @Test("the latest value has its older one's room also where more wait than may")
+    func latestBeyondTheLimit() {
+        var queue = OfflineQueue<Int>(limit: 1)
+        var dropped: [Int] = []
+        for (number, key) in [(1, "a"), (2, "b")] { _ = queue.add(number, key: key, isLimited: false, dropped: &dropped) }
+        #expect(queue.add(3, key: "a", dropped: &dropped) != nil)
+        #expect(dropped == [1])
+        #expect(queue.add(4, key: "c", dropped: &dropped) == nil && dropped == [1])
+        #expect(drain(&queue).sent == [2, 3])
+    }
+
+    @Test("the only one is just being encoded: the newest has room all the same")
+    func newestBesideTheFirst() {
+        var queue = OfflineQueue<Int>(limit: 1, makesRoom: true)
+        var dropped: [Int] = []
+        _ = queue.add(1, dropped: &dropped)
+        var expired: [Int] = []
+        #expect(queue.beginFirst(now: .zero, expired: &expired) == 1)
+        #expect(queue.add(2, dropped: &dropped) != nil)
+        #expect(queue.add(3, dropped: &dropped) != nil)
+        queue.endFirst(isGone: false)
+        #expect(dropped == [2] && drain(&queue).sent == [1, 3])
+    }
+
+    @Test("one that makes room costs the same however many wait", .timeLimit(.minutes(1)))
+    func dropMany() {
+        var queue = OfflineQueue<Int>(limit: 50_000, makesRoom: true)
+        var dropped: [Int] = []
+        for number in 0..<150_000 { _ = queue.add(number, dropped: &dropped) }
+        #expect(dropped == Array(0..<100_000))
+        #expect(drain(&queue).sent == Array(100_000..<150_000))
+    }
+
     @Test("C77: a cancelled message isn't sent later; one that is being encoded can't be cancelled")
     func cancelled() {
         var queue = OfflineQueue<Int>(limit: 9)

@@ -254,6 +254,36 @@ struct HeartbeatTests {
         }
     }
 
+    @Test("an answer is expected from when the kernel has all of a message, not the first of it")
+    func expectingBehindTheKernel() async throws {
+        try await simulate { world in
+            let link = try await world.beating(
+                .expectingAnswers(within: .seconds(3)), options: .small(64) { $0.writeLimit = .seconds(60) }, peer: .slow)
+            try await link.connection.send("first")
+            await world.settle()
+            try await link.peer.send("answer")
+            #expect(try await link.connection.next() == "answer")
+            try await world.advance(by: .seconds(10))
+            // The pipe holds a part of it.
+            let sent = link.time
+            try await link.connection.send(String(repeating: "x", count: 1000))
+            let (error, time) = await link.end()
+            #expect(error?.phase == .write && time - sent == .seconds(60), "\(String(describing: error)) \(time)")
+        }
+    }
+
+    @Test("an answer that can't be encoded ends the connection behind what came before the ping")
+    func brokenAnswer() async throws {
+        try await simulate { world in
+            let link = try await world.beating(.answering({ $0 == "ping" }, with: "two\nlines"))
+            for line in ["a", "b", "ping", "c"] { try await link.peer.send(line) }
+            #expect(try await link.connection.next() == "a")
+            #expect(try await link.connection.next() == "b")
+            #expect(try await link.connection.next() == "c")
+            #expect(await link.end().error?.code == .unencodable)
+        }
+    }
+
     @Test("with jitter the beats of a fleet spread, never later than the period, and the same seed gives the same times")
     func fleet() async throws {
         @Sendable func times(_ seed: UInt64) async throws -> [Duration] {
