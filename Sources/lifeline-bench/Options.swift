@@ -148,7 +148,7 @@ extension Options {
 
             `simulations` takes the real time of five virtual minutes of a server and a link.
 
-            The default run takes about three minutes. Use a machine with two idle cores.
+            The default run takes about four minutes. Use a machine with two idle cores.
             """
     }
 }

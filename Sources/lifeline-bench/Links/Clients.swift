@@ -12,6 +12,8 @@ enum ClientKind: String, CaseIterable, Sendable {
     case framed
     /// The same, with a heartbeat that looks at each frame.
     case framedHeartbeat = "framed-heartbeat"
+    /// The same over a supervisor.
+    case supervised
     /// A `request` after the other, in as many tasks as there are messages on the way.
     case requests
     /// As the others of their names, in tasks on the event loop.
@@ -43,6 +45,13 @@ enum ClientKind: String, CaseIterable, Sendable {
             return try await Self.inTasks(1, port, seconds, heartbeat: heartbeat, onLoop: false) {
                 try await Self.exchange($0, inFlight: inFlight, during: $1)
             }
+        case .supervised:
+            let link = Supervisor(
+                endpoint: .tcp("127.0.0.1", port), codec: Codec.requestHeader, on: SystemNetwork(loops: EventLoops(count: 1)))
+            await link.start()
+            let count = try await Self.exchange(link, inFlight: inFlight, during: Period(after: Role.warmUp, seconds: seconds))
+            await link.stop(within: .zero)
+            return Double(count) / seconds
         case .requests, .requestsOnLoop:
             return try await Self.inTasks(inFlight, port, seconds, pairing: .serial(), onLoop: self == .requestsOnLoop) {
                 try await Self.request($0, during: $1)
@@ -90,6 +99,19 @@ enum ClientKind: String, CaseIterable, Sendable {
             try await connection.send(message)
         }
         throw Trouble("the server has gone")
+    }
+
+    private static func exchange(_ link: Supervisor<Codec>, inFlight: Int, during period: Period) async throws -> Int {
+        let message = message
+        var count = 0
+        for _ in 0..<inFlight { try await link.send(message) }
+        while let answer = try await link.next() {
+            guard answer.body.count == bodySize else { throw Trouble("another frame came back") }
+            guard let isCounted = period.isCounted else { return count }
+            if isCounted { count += 1 }
+            try await link.send(message)
+        }
+        throw Trouble("the link was stopped")
     }
 
     private static func request(_ connection: Connection<Codec>, during period: Period) async throws -> Int {
