@@ -61,7 +61,7 @@ let package = Package(
         .target(name: "CLifelineBench"),
         .executableTarget(
             name: "lifeline-bench",
-            dependencies: ["Lifeline", "LifelineCore", "CLifelineBench"],
+            dependencies: ["Lifeline", "LifelineCore", "LifelineRuntime", "LifelineSockets", "LifelineTesting", "CLifelineBench"],
             swiftSettings: settings),
 
         // The house's own check: which floor may import and call what.

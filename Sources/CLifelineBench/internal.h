@@ -90,9 +90,6 @@ void llb_summarize(const struct llb_histogram *histogram, uint64_t nanoseconds, 
 
 // MARK: The server, from outside
 
-/// Anonymous memory of a process in bytes, or -1.
-int64_t llb_anonymous_bytes(pid_t process);
-
 /// Open files of a process, or -1.
 int llb_open_files(pid_t process);
 

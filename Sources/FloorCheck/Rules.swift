@@ -41,7 +41,11 @@ enum Rules {
             imports: ["LifelineCore", "LifelineRuntime", "LifelineJSON", "LifelineSockets"],
             isUmbrella: true),
         Floor(3, "LifelineTool", imports: ["Lifeline", .cLibrary]),
-        Floor(3, "lifeline-bench", imports: ["Lifeline", "LifelineCore", "CLifelineBench", .cLibrary]),
+        Floor(
+            3, "lifeline-bench",
+            imports: [
+                "Lifeline", "LifelineCore", "LifelineRuntime", "LifelineSockets", "LifelineTesting", "CLifelineBench", .cLibrary,
+            ]),
         Floor(3, "FloorCheck", imports: ["Foundation"]),
 
         // Beside the house: headers made of C structs.

@@ -15,6 +15,9 @@
 /// A peer found dead ends the connection at once with ``SocketError/Code/heartbeatMissed``, without a close in good order. The heartbeat
 /// ends with the connection's reading, and with a swap to another codec.
 ///
+/// On the system's event loops a beat, and a limit, may be up to 10 ms late where the times are a second and more: so those of many
+/// connections share a wake-up.
+///
 /// The closures see frames as the decoder makes them, on the connection's event loop: they must be quick.
 public struct Heartbeat<C: Codec>: Sendable {
     /// What the decoder makes.
@@ -32,8 +35,9 @@ public struct Heartbeat<C: Codec>: Sendable {
     package private(set) var schedule: HeartbeatSchedule?
     package private(set) var beat: (@Sendable (UInt32) -> C.Outgoing)?
     package private(set) var pong: (@Sendable (Frame) -> Pong)?
-    package private(set) var answers: [@Sendable (Frame) -> C.Outgoing?] = []
-    package private(set) var dropped: [@Sendable (Frame) -> Bool] = []
+    /// True, and the answer is set, if there is one to this frame.
+    package private(set) var answer: (@Sendable (Frame, inout C.Outgoing?) -> Bool)?
+    package private(set) var isDropped: (@Sendable (Frame) -> Bool)?
     private var hasTwoSchedules = false
 
     private init() {}
@@ -50,21 +54,32 @@ public struct Heartbeat<C: Codec>: Sendable {
     public static var none: Self { Self() }
 
     /// Answers each frame that `answer` gives something for, and keeps it from the reader.
+    @inlinable
     public static func answering(_ answer: @escaping @Sendable (Frame) -> C.Outgoing?) -> Self {
-        var heartbeat = Self()
-        heartbeat.answers = [answer]
-        return heartbeat
+        // Inlined, so that no optional of an unknown type is made for each frame.
+        Self(answer: { frame, result in
+            guard let message = answer(frame) else { return false }
+            result = message
+            return true
+        })
     }
+
+    @usableFromInline
+    init(answer: @escaping @Sendable (Frame, inout C.Outgoing?) -> Bool) { self.answer = answer }
 
     /// Answers each frame that `isPing` picks with `pong`, and keeps it from the reader.
     public static func answering(_ isPing: @escaping @Sendable (Frame) -> Bool, with pong: C.Outgoing) -> Self {
-        answering { isPing($0) ? pong : nil }
+        Self(answer: { frame, result in
+            guard isPing(frame) else { return false }
+            result = pong
+            return true
+        })
     }
 
     /// Keeps frames that `isBeat` picks from the reader, such as the peer's one-way beats.
     public static func dropping(where isBeat: @escaping @Sendable (Frame) -> Bool) -> Self {
         var heartbeat = Self()
-        heartbeat.dropped = [isBeat]
+        heartbeat.isDropped = isBeat
         return heartbeat
     }
 
@@ -77,13 +92,21 @@ public struct Heartbeat<C: Codec>: Sendable {
             both.beat = other.beat
             both.pong = other.pong
         }
-        both.answers += other.answers
-        both.dropped += other.dropped
+        if let first = answer, let second = other.answer {
+            both.answer = { frame, result in first(frame, &result) || second(frame, &result) }
+        } else {
+            both.answer = answer ?? other.answer
+        }
+        if let first = isDropped, let second = other.isDropped {
+            both.isDropped = { first($0) || second($0) }
+        } else {
+            both.isDropped = isDropped ?? other.isDropped
+        }
         return both
     }
 
     /// Whether there is nothing to do.
-    package var isNone: Bool { schedule == nil && answers.isEmpty && dropped.isEmpty }
+    package var isNone: Bool { schedule == nil && answer == nil && isDropped == nil }
 
     /// Throws ``SocketError/Code/invalidSetting`` for what can't be meant.
     package func validate() throws(SocketError) {

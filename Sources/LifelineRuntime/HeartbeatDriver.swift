@@ -3,13 +3,42 @@ package import LifelineCore
 /// A heartbeat that was found good, in one block for all connections of a server.
 package final class HeartbeatPlan<C: Codec>: Sendable {
     package let heartbeat: Heartbeat<C>
+    /// What it makes of a frame; an answer is set beside. One closure, since the types of the heartbeat's parts would be looked up at run
+    /// time with each frame.
+    fileprivate let look: @Sendable (C.Decoder.Frame, inout C.Outgoing?) -> FrameMeaning
+
+    /// Whether a few milliseconds more or less don't matter.
+    fileprivate var isPatient: Bool {
+        guard let schedule = heartbeat.schedule else { return false }
+        return (schedule.kind == .answeredSends || schedule.every >= .seconds(1))
+            && (schedule.kind == .oneWay || schedule.answerWithin >= .seconds(1))
+    }
 
     /// Nil if there is nothing to do; throws ``SocketError/Code/invalidSetting``.
     package init?(_ heartbeat: Heartbeat<C>) throws(SocketError) {
         try heartbeat.validate()
         if heartbeat.isNone { return nil }
         self.heartbeat = heartbeat
+        let (pong, answer, isDropped) = (heartbeat.pong, heartbeat.answer, heartbeat.isDropped)
+        look = { frame, result in
+            switch pong?(frame) {
+            case .yes?: return .pong
+            case .number(let number)?: return .numberedPong(number)
+            case .no?, nil: break
+            }
+            if let answer, answer(frame, &result) { return .answered }
+            return isDropped?(frame) == true ? .dropped : .users
+        }
     }
+}
+
+/// What a frame is to a heartbeat.
+private enum FrameMeaning {
+    case users
+    case pong
+    case numberedPong(UInt32)
+    case answered
+    case dropped
 }
 
 /// Does for one connection what its heartbeat says: one timer, armed lazily, and a look at each frame.
@@ -30,6 +59,8 @@ package final class HeartbeatDriver<C: Codec>: @unchecked Sendable {
     private var answerPlace = UInt64.max
     /// The answer to the newest ping, while an older one's isn't in the kernel.
     private var heldAnswer: C.Encoder.Frame?
+    /// What `look` has found to answer.
+    @exclusivity(unchecked) private var foundAnswer: C.Outgoing?
     /// Frames that weren't the user's.
     private var ownFrames = 0
     /// The user's, as far as they have been seen, and the place behind them while the kernel hasn't got there.
@@ -117,7 +148,7 @@ package final class HeartbeatDriver<C: Codec>: @unchecked Sendable {
         guard let time = machine?.deadline.map({ LoopTime(sinceOrigin: $0) }) else { return }
         // One that is armed for an earlier time finds out when it fires.
         if time < timerTime || timer?.isArmed != true {
-            let timer = self.timer ?? LoopTimer(self)
+            let timer = self.timer ?? LoopTimer(self, isPatient: plan.isPatient)
             self.timer = timer
             timerTime = time
             core.loop.arm(timer, at: time)
@@ -143,23 +174,20 @@ package final class HeartbeatDriver<C: Codec>: @unchecked Sendable {
 
 extension HeartbeatDriver: FrameTaker {
     package func take(_ frame: C.Decoder.Frame) -> Bool {
-        let heartbeat = plan.heartbeat
-        switch heartbeat.pong?(frame) {
-        case .yes?:
-            answered(nil)
-            return true
-        case .number(let number)?:
-            answered(number)
-            return true
-        case .no?, nil:
-            break
+        switch plan.look(frame, &foundAnswer) {
+        case .users: return false
+        case .pong: answered(nil)
+        case .numberedPong(let number): answered(number)
+        case .answered: sendAnswer()
+        case .dropped: break
         }
-        for reply in heartbeat.answers {
-            guard let message = reply(frame) else { continue }
-            answer(message)
-            return true
-        }
-        return heartbeat.dropped.contains { $0(frame) }
+        return true
+    }
+
+    private func sendAnswer() {
+        guard let message = foundAnswer else { return }
+        foundAnswer = nil
+        answer(message)
     }
 
     private func answered(_ number: UInt32?) {

@@ -21,6 +21,8 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
     @exclusivity(unchecked) private(set) var isRetired = false
     /// Those that see each frame before the inbox gets it; usually none.
     @exclusivity(unchecked) private var takers: [any FrameTaker<Decoder.Frame>] = []
+    /// Asks them in turn. (Iterating over them would look their type up at run time, with each frame.)
+    @exclusivity(unchecked) private var isTaken: ((Decoder.Frame) -> Bool)?
     /// False if the inbox lives longer than this stream, and others fill it later.
     private let ownsInbox: Bool
     /// Told, on the loop, when no more frames come. The stream may be in the middle of ending then.
@@ -63,7 +65,14 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
     }
 
     /// `taker` sees each frame that is decoded from now on, behind those that were added before it. On the loop.
-    package func add(_ taker: any FrameTaker<Decoder.Frame>) { takers.append(taker) }
+    package func add(_ taker: any FrameTaker<Decoder.Frame>) {
+        takers.append(taker)
+        if let earlier = isTaken {
+            isTaken = { earlier($0) || taker.take($0) }
+        } else {
+            isTaken = { taker.take($0) }
+        }
+    }
 
     private func end(_ reason: CloseReason) {
         if ownsInbox { inbox.end(reason) }
@@ -74,6 +83,7 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
     private func dismissTakers(because reason: CloseReason) {
         let dismissed = takers
         takers = []
+        isTaken = nil
         for taker in dismissed { taker.noMoreFrames(reason) }
     }
 
@@ -122,7 +132,7 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
     func succeed(_ old: Inbound<Decoder>, _ error: SocketError, _ passOn: () -> Void) {
         var frames = FrameQueue<Decoder.Frame>()
         let (bytes, isMarked) = old.inbox.drain(into: &frames)
-        if !takers.isEmpty { frames.removeAll { frame in takers.contains { $0.take(frame) } } }
+        if isTaken != nil { frames.removeAll { isTaken?($0) == true } }
         passOn()
         old.retire(error)
         if !frames.isEmpty { room = inbox.add(&frames, bytes: bytes, marked: isMarked).room }
@@ -201,7 +211,7 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
         if core.input.hasFindings { core.reportFindings() }
         guard count > 0 else { return .all }
         core.noteFrames(count)
-        let isMarkTaken = !takers.isEmpty && takeFrames()
+        let isMarkTaken = isTaken != nil && takeFrames()
         if isMarkTaken { core.input.resume() }
         let goesOn = isMarkTaken ? HandedOver.markTaken : .all
         if decoded.isEmpty {
@@ -236,7 +246,7 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
     private func takeFrames() -> Bool {
         var isLastTaken = false
         decoded.removeAll { frame in
-            isLastTaken = takers.contains { $0.take(frame) }
+            isLastTaken = isTaken?(frame) == true
             return isLastTaken
         }
         return isLastTaken && core.input.isStopped

@@ -144,12 +144,14 @@ final class SubscriptionTaker<Frame: Sendable>: FrameTaker {
 
 /// The subscriptions of a supervisor, in the order in which they came. They go with their readers.
 ///
-/// The proof behind `@unchecked`: `entries` is guarded by `lock`.
+/// The proof behind `@unchecked`: what changes is guarded by `lock`.
 final class MailboxList<Frame: Sendable>: @unchecked Sendable {
     private struct Entry { weak var mailbox: Mailbox<Frame>? }
 
     private let lock = Lock()
     private var entries: [Entry] = []
+    /// Whether there were any when it was last looked.
+    private var hasEntries = false
 
     deinit { for entry in entries { entry.mailbox?.end(.closedHere) } }
 
@@ -159,11 +161,14 @@ final class MailboxList<Frame: Sendable>: @unchecked Sendable {
         lock.withLock {
             entries.removeAll { $0.mailbox == nil }
             entries.append(Entry(mailbox: mailbox))
+            hasEntries = true
         }
     }
 
     /// Gives the frame to each that wants it.
     func take(_ frame: Frame) -> Bool {
+        // Each frame of each link comes by.
+        guard lock.withLock({ hasEntries }) else { return false }
         var isTaken = false
         for mailbox in mailboxes where mailbox.take(frame) { isTaken = true }
         return isTaken
@@ -172,7 +177,10 @@ final class MailboxList<Frame: Sendable>: @unchecked Sendable {
     /// No more frames come for those that are there.
     func end(_ reason: CloseReason) {
         let ended = lock.withLock {
-            defer { entries = [] }
+            defer {
+                entries = []
+                hasEntries = false
+            }
             return entries.compactMap(\.mailbox)
         }
         for mailbox in ended { mailbox.end(reason) }

@@ -70,9 +70,9 @@ extension PollingEventLoop {
 
     private func refreshNow() { cachedNow = LoopTime(nanoseconds: lls_now()) }
 
-    /// In nanoseconds; 0 if one is due, negative if there is none.
+    /// In nanoseconds; 0 if one must not wait, negative if there is none.
     private var timeToNextTimer: Int64 {
-        guard let next = queues.timers.nextTime, next != .never else { return -1 }
+        guard let next = queues.timers.wakeTime, next != .never else { return -1 }
         return max(0, next.nanoseconds - lls_now())
     }
 }

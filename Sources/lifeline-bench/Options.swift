@@ -1,11 +1,27 @@
 /// What was asked for on the command line.
 struct Options {
+    /// What is measured.
+    enum Mode: String, CaseIterable {
+        case servers, codecs, requests, heartbeats, recovery, simulations
+
+        /// How long each figure is counted for unless it is said.
+        var seconds: Double {
+            switch self {
+            case .codecs: 0.2
+            case .heartbeats: 10
+            default: 2
+            }
+        }
+    }
+
+    var mode = Mode.servers
     var seconds = 2.0
     var rounds = 3
     var json = false
     var help = false
-    /// Measure codecs instead of servers.
-    var codecs = false
+    /// Links with a heartbeat, and their period in seconds.
+    var links = 100_000
+    var period = 30.0
     /// Only codecs and searches with this in their names.
     var codecName: String?
     var scenarios = Scenario.all
@@ -13,17 +29,22 @@ struct Options {
 
     init(_ arguments: [String]) throws {
         var rest = arguments[...]
-        if arguments.first == "codecs" { seconds = 0.2 }
+        if let word = arguments.first, let mode = Mode(rawValue: word) {
+            self.mode = mode
+            seconds = mode.seconds
+            rest = rest.dropFirst()
+        }
         var scenarioNames: [String] = []
         var serverNames: [String] = []
         while let argument = rest.popFirst() {
             switch argument {
             case "--help", "-h": help = true
             case "--json": json = true
-            case "codecs": codecs = true
             case "--codec": codecName = try Self.value(after: argument, in: &rest)
             case "--seconds": seconds = try Self.number(after: argument, in: &rest, within: 0.01...60)
             case "--rounds": rounds = Int(try Self.number(after: argument, in: &rest, within: 1...100))
+            case "--links": links = Int(try Self.number(after: argument, in: &rest, within: 1...1_000_000))
+            case "--period": period = try Self.number(after: argument, in: &rest, within: 0.1...600)
             case "--scenario": scenarioNames.append(try Self.value(after: argument, in: &rest))
             case "--server": serverNames.append(try Self.value(after: argument, in: &rest))
             default: throw Trouble("what is \(argument)? See --help")
@@ -70,6 +91,10 @@ extension Options {
 
             usage: swift run -c release lifeline-bench [options]
                    swift run -c release lifeline-bench codecs [--seconds N] [--rounds N] [--codec TEXT] [--json]
+                   swift run -c release lifeline-bench requests [--seconds N] [--rounds N] [--json]
+                   swift run -c release lifeline-bench heartbeats [--links N] [--period S] [--seconds N] [--json]
+                   swift run -c release lifeline-bench recovery [--rounds N] [--json]
+                   swift run -c release lifeline-bench simulations [--rounds N] [--json]
 
               --seconds N      how long each load counts, after 0.2 s that do not (default 2)
               --rounds N       how often each server meets each scenario (default 3)
@@ -105,7 +130,25 @@ extension Options {
             TEXT: only those with TEXT in their names. It takes N seconds (0.2 by default) for each
             figure of each round.
 
-            The default run takes about three minutes. Use a machine with two idle cores.
+            `requests` measures one client, with one and with 64 messages on the way, against the raw
+            server: the load in C, `send` and `next`, the same with a heartbeat that watches, and
+            `request` in a task for each. Frames are a header of 16 bytes and 48 more. Clients whose
+            names end in -loop run on their event loop, the others in the default pool. The ratio is to
+            `framed` in the same round.
+
+            `heartbeats` keeps N links up on one event loop in real time, over a transport that answers
+            each ping at once, and tells what share of a core the loop's thread takes: without a heartbeat,
+            with one-way beats, and with pings and pongs. Links are started evenly over one period S, so
+            that no two fire together; then it counts for N seconds. (The processor time is all that a
+            beat costs but the system's network: timers, turns of the loop, encoding, decoding.)
+
+            `recovery` takes a server away from a link and gives it back: kill -9, SIGSTOP, and a firewall
+            that drops, where this process may have a network of its own and nft is installed. It tells
+            when the link knew, and when the first message went there and back after the server was back.
+
+            `simulations` takes the real time of five virtual minutes of a server and a link.
+
+            The default run takes about four minutes. Use a machine with two idle cores.
             """
     }
 }

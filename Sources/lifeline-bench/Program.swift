@@ -1,23 +1,28 @@
 /// Compares servers built on Lifeline to the least an epoll echo server can do.
 ///
-/// Every server and every load runs in a process of its own: this same program, started again with
-/// one of two subcommands that `--help` does not list.
+/// Every server, load and client runs in a process of its own: this same program, started again with
+/// a subcommand that `--help` does not list.
 @main
 struct Program {
+    @MainActor
     static func main() async {
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {
             switch arguments.first {
             case Role.server?: try await Role.serve(Array(arguments.dropFirst()))
             case Role.load?: try Role.load(Array(arguments.dropFirst()))
-            default: try compare(arguments)
+            case Role.client?: try await Role.beClient(Array(arguments.dropFirst()))
+            case Role.links?: try await Role.keepLinks(Array(arguments.dropFirst()))
+            case Role.peer?: try await Role.bePeer(Array(arguments.dropFirst()))
+            default: try await measure(arguments)
             }
         } catch {
             fail("\(error)")
         }
     }
 
-    private static func compare(_ arguments: [String]) throws {
+    @MainActor
+    private static func measure(_ arguments: [String]) async throws {
         let options = try Options(arguments)
         if options.help {
             say(Options.helpText)
@@ -27,7 +32,19 @@ struct Program {
             complain("warning: this is a debug build, its figures mean nothing; use swift run -c release")
         #endif
         let report = options.json ? Report.json : Report.table
-        if options.codecs { return try compareCodecs(options, report) }
+        switch options.mode {
+        case .servers: try compareServers(options, report)
+        case .codecs: try compareCodecs(options, report)
+        case .requests: try RequestComparison(options).run().forEach { say(report.text(of: $0)) }
+        case .heartbeats: say(report.text(of: try HeartbeatComparison(options).run()))
+        case .recovery:
+            var recovery = Recovery(options)
+            say(report.text(of: try await recovery.run()))
+        case .simulations: say(report.text(of: try await simulations(options)))
+        }
+    }
+
+    private static func compareServers(_ options: Options, _ report: Report) throws {
         var comparison = Comparison(options: options)
         if !options.json { say(comparison.preface) }
         for scenario in options.scenarios {

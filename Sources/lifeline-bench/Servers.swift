@@ -10,6 +10,8 @@ enum ServerKind: String, CaseIterable, Sendable {
     case messages
     /// `next()`, with the framing that comes with Lifeline.
     case nextBuiltin = "next-builtin"
+    /// `next()` on connections with a heartbeat, which looks at each frame and beats every 30 s.
+    case nextHeartbeat = "next-heartbeat"
 }
 
 /// A user's own codec, in the user's module: what is measured is how it specialises there.
@@ -40,6 +42,11 @@ func serve(kind: ServerKind, report: (UInt16) -> Void) async throws {
     case .raw: throw Trouble("the raw server isn't one of these")
     case .next: try await echo(BenchCodec(), report) { try await echoByNext($0) }
     case .nextBuiltin: try await echo(.lengthPrefixed(UInt32.self, .big), report) { try await echoByNext($0) }
+    case .nextHeartbeat:
+        let heartbeat = Heartbeat<BenchCodec>.pingPong(
+            every: .seconds(30), answerWithin: .seconds(30), ping: Bytes("ping"), isPong: { $0.count == 4 && $0 == Bytes("pong") }
+        ).and(.answering({ $0.count == 4 && $0 == Bytes("ping") }, with: Bytes("pong")))
+        try await echo(BenchCodec(), heartbeat: heartbeat, report) { try await echoByNext($0) }
     case .messages:
         try await echo(BenchCodec(), handlers: .pool, report) { connection in
             for try await frame in connection.messages { try await connection.send(frame) }
@@ -52,14 +59,14 @@ private func echoByNext<C: Codec>(_ connection: Connection<C>) async throws wher
 }
 
 private func echo<C: Codec>(
-    _ codec: C, handlers: ServerOptions.Handlers = .loop, _ report: (UInt16) -> Void,
+    _ codec: C, handlers: ServerOptions.Handlers = .loop, heartbeat: Heartbeat<C> = .none, _ report: (UInt16) -> Void,
     _ handler: @escaping @Sendable (Connection<C>) async throws -> Void
 ) async throws {
     var options = ServerOptions()
     options.handlers = handlers
     options.onHandlerError = { _ in }
     let network = SystemNetwork(loops: EventLoops(count: 1))
-    let server = try await Server.bind(.tcp("127.0.0.1", 0), codec: codec, on: network, options: options)
+    let server = try await Server.bind(.tcp("127.0.0.1", 0), codec: codec, on: network, options: options, heartbeat: heartbeat)
     guard let port = server.endpoint.port else { throw Trouble("no port") }
     report(port)
     try await server.run(handler)

@@ -1,3 +1,4 @@
+import LifelineCore
 import LifelineRuntime
 import LifelineTesting
 import Testing
@@ -25,7 +26,7 @@ struct TimerQueueTests {
     func model(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let target = Target()
-        let timers = (0..<40).map { _ in LoopTimer(target) }
+        let timers = (0..<40).map { LoopTimer(target, isPatient: $0.isMultiple(of: 3)) }
         var queue = TimerQueue()
         var model: [(time: Int64, order: Int, index: Int)] = []
         for order in 0..<2000 {
@@ -49,8 +50,33 @@ struct TimerQueueTests {
             }
             #expect(queue.count == model.count)
             #expect(queue.nextTime?.nanoseconds == model.first?.time)
+            let patience = TimerQueue.patience.clampedNanoseconds
+            #expect(queue.wakeTime?.nanoseconds == model.map { $0.time + ($0.index.isMultiple(of: 3) ? patience : 0) }.min())
             #expect(timers.allSatisfy { timer in timer.isArmed == model.contains { timers[$0.index] === timer } } || order % 50 != 0)
         }
+    }
+
+    @Test("patient timers are due at their time, but the loop is woken for them later, when others are due, too")
+    func patience() {
+        var queue = TimerQueue()
+        let target = Target()
+        func time(_ milliseconds: Int) -> LoopTime { LoopTime.zero.advanced(by: .milliseconds(milliseconds)) }
+        let (first, second) = (LoopTimer(target, isPatient: true), LoopTimer(target, isPatient: true))
+        queue.arm(second, at: time(104))
+        queue.arm(first, at: time(100))
+        #expect(queue.nextTime == time(100))
+        #expect(queue.wakeTime == time(110))
+        #expect(queue.popDue(time(99)) == nil)
+        // An exact timer wakes the loop for itself.
+        let exact = LoopTimer(target)
+        queue.arm(exact, at: time(103))
+        #expect(queue.wakeTime == time(103))
+        #expect(queue.popDue(time(103)) === first)
+        #expect(queue.popDue(time(103)) === exact)
+        #expect(queue.popDue(time(103)) == nil)
+        #expect(queue.wakeTime == time(114))
+        queue.disarm(second)
+        #expect(queue.wakeTime == nil)
     }
 
     @Test("a timer keeps its target not alive")

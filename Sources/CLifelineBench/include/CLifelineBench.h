@@ -74,6 +74,16 @@ pid_t llb_spawn(char *const arguments[], int core, unsigned limit, int *output);
 /// Seconds of processor time `process` has used, or -1.
 double llb_processor_seconds(pid_t process);
 
+/// Bytes of anonymous memory that `process` has, or -1.
+int64_t llb_anonymous_bytes(pid_t process);
+
+/// Puts the calling thread, and what it starts, into a network of its own with a loopback interface and nothing else; -1 if that isn't
+/// permitted. Where it takes users of its own, it works only while the process has one thread.
+int llb_enter_own_network(void);
+
+/// Seconds of processor time the calling thread has used, or -1.
+double llb_thread_seconds(void);
+
 /// Where `needle` begins in `haystack`, by `memchr` or `memmem`; -1 if nowhere.
 ssize_t llb_search(const void *haystack, size_t count, const void *needle, size_t needle_count);
 
