@@ -102,8 +102,13 @@ extension SupervisorState {
     func finish(_ reason: CloseReason, _ error: SocketError) {
         refuse(error)
         let left = lock.withLock { queue.removeAll() }
-        for message in left { message.receipt.finish(.neverSent(error)) }
+        for message in left { message.receipt.finish(.neverSent(Self.stopped(error))) }
         inbox.end(reason)
+    }
+
+    /// What senders get once the link was stopped with `error`.
+    private static func stopped(_ error: SocketError) -> SocketError {
+        error.code == .closed ? error : SocketError(.closed, "the link was stopped", cause: error)
     }
 
     /// No message can be made of a frame: its connection ends, if it is still there.
@@ -120,7 +125,7 @@ extension SupervisorState {
     /// The connection that messages flow over.
     func present() throws -> Connection<C> {
         let (link, end): (Connection<C>?, SocketError?) = lock.withLock { (self.link, self.end) }
-        if let end { throw SocketError(.closed, "the link was stopped", cause: end) }
+        if let end { throw Self.stopped(end) }
         guard let link else { throw SocketError(.offline, "there is no connection now") }
         return link
     }
@@ -210,7 +215,7 @@ extension SupervisorState {
         lock.lock()
         if let end {
             lock.unlock()
-            return .refused(SocketError(.closed, "the link was stopped", cause: end))
+            return .refused(Self.stopped(end))
         }
         if let link, queue.isEmpty, !isCrowded {
             lock.unlock()

@@ -161,4 +161,17 @@ struct SupervisorSendingTests {
             await world.expectQuiet()
         }
     }
+
+    @Test("a link that gives up tells those who wait as a stop does, with what it gave up for")
+    func gaveUp() async throws {
+        try await simulate { world in
+            let link = world.link(reconnect: .delays([.seconds(1)]))
+            await link.start()
+            let receipt = try link.post("kept")
+            let error = await expectError(.closed) { try await link.send("waiting") }
+            #expect((error?.cause as? SocketError)?.code == .gaveUp)
+            #expect(receipt.settled == .neverSent(SocketError(.closed, "x")))
+            await world.expectQuiet()
+        }
+    }
 }
