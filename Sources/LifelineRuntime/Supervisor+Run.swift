@@ -114,7 +114,8 @@ extension Supervisor {
         var early: Connection<C>?
         if let registration {
             // The peer's pings are answered meanwhile; beats of one's own begin after it.
-            let connection = Connection(over: core, codec: codec, heartbeat: heartbeat, pairing: pairing)
+            let connection = Connection(
+                over: core, codec: codec, following: state.inbox, heartbeat: heartbeat, pairing: pairing)
             connection.inbound.onEnd = hasEnded
             core.start()
             if let why = await register(connection, registration) {
