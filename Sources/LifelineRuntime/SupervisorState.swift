@@ -106,6 +106,8 @@ extension SupervisorState {
         inbox.end(reason)
     }
 
+    private static var expired: SocketError { SocketError(.expired, "the message waited for longer than it was good for") }
+
     /// What senders get once the link was stopped with `error`.
     private static func stopped(_ error: SocketError) -> SocketError {
         error.code == .closed ? error : SocketError(.closed, "the link was stopped", cause: error)
@@ -133,10 +135,15 @@ extension SupervisorState {
     /// Sends `frame`, or does with it what the rule says.
     nonisolated(nonsending) func send(_ frame: C.Encoder.Frame, of message: C.Outgoing, within limit: Duration?) async throws {
         let key = rule.key?(message)
+        let start = loop.now
+        var rest = limit
         while true {
-            switch place(frame, key: key, within: limit, waits: true) {
+            switch place(frame, key: key, within: rest, waits: true) {
             case .connection(let link):
-                if try await send(frame, over: link, within: limit) { return }
+                if try await send(frame, over: link, within: rest) { return }
+                // It has ended while the message waited for its turn, which counts.
+                rest = limit.map { $0 - start.duration(to: loop.now) }
+                if let rest, rest <= .zero { throw Self.expired }
             case .line(let receipt):
                 try await receipt.accepted()
                 return
@@ -162,7 +169,7 @@ extension SupervisorState {
             hasEnded(link)
             return false
         } catch let error as SocketError where error.code == .timedOut && error.phase == .write {
-            throw SocketError(.expired, "the message waited for longer than it was good for", cause: error)
+            throw Self.expired
         }
     }
 
@@ -288,7 +295,7 @@ extension SupervisorState {
         let now = now
         let first = lock.withLock { queue.beginFirst(now: now, expired: &expired) }
         for message in expired {
-            message.receipt.finish(.neverSent(SocketError(.expired, "the message waited for longer than it was good for")))
+            message.receipt.finish(.neverSent(Self.expired))
         }
         guard let first else { return .empty }
         var step = Step.done
