@@ -97,6 +97,11 @@ let package = Package(
             name: "LifelineTestingTests",
             dependencies: ["LifelineCore", "LifelineRuntime", "LifelineTesting"],
             swiftSettings: settings),
+        // The whole stack on a network that breaks, for thousands of seeds.
+        .testTarget(
+            name: "SimulationTests",
+            dependencies: ["LifelineCore", "LifelineRuntime", "LifelineTesting"],
+            swiftSettings: settings),
         .testTarget(
             name: "InteropTests",
             dependencies: ["Lifeline"],

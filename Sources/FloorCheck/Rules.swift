@@ -68,6 +68,7 @@ enum Rules {
                 "Lifeline", "LifelineCore", "LifelineRuntime", "LifelineSockets", "LifelineTesting", "CLifelineSystem",
             ]),
         Floor(.tests, "LifelineTestingTests", imports: ["LifelineCore", "LifelineRuntime", "LifelineTesting"]),
+        Floor(.tests, "SimulationTests", imports: ["LifelineCore", "LifelineRuntime", "LifelineTesting"]),
         Floor(.tests, "Fuzz", imports: ["LifelineCore", "LifelineJSON", "LifelineTesting"]),
         Floor(.tests, "InteropTests", imports: ["Lifeline", "LifelineCore", "LifelineJSON", "LifelineRuntime", "LifelineSockets"]),
         Floor(

@@ -29,10 +29,15 @@ public final actor Connection<C: Codec> {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { core.loop.asUnownedSerialExecutor() }
 
     /// A connection over a stream that nobody owns, or whose owner gives it up.
-    package init(over core: StreamCore, codec: C, heartbeat: HeartbeatPlan<C>? = nil, pairing: Pairing<C>? = nil) {
+    ///
+    /// - Parameter earlier: an inbox that its frames will follow in the end; what room that has left is this one's.
+    package init(
+        over core: StreamCore, codec: C, following earlier: Inbox<C.Decoder.Frame>? = nil, heartbeat: HeartbeatPlan<C>? = nil,
+        pairing: Pairing<C>? = nil
+    ) {
         self.init(
-            core, codec, Inbound(core: core, decoder: codec.makeDecoder()), Outbound(outbox: core.outbox, encoder: codec.makeEncoder()),
-            heartbeat, pairing)
+            core, codec, Inbound(core: core, decoder: codec.makeDecoder(), following: earlier),
+            Outbound(outbox: core.outbox, encoder: codec.makeEncoder()), heartbeat, pairing)
     }
 
     /// A connection that fills `inbox`, in which the frames of several connections stand one behind the other. On the loop.

@@ -28,11 +28,13 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
     /// Told, on the loop, when no more frames come. The stream may be in the middle of ending then.
     @exclusivity(unchecked) var onEnd: (@Sendable () -> Void)?
 
-    init(core: StreamCore, decoder: sending Decoder) {
+    /// - Parameter earlier: frames that those of this stream will follow, within the same bounds.
+    init(core: StreamCore, decoder: sending Decoder, following earlier: Inbox<Decoder.Frame>? = nil) {
         self.core = core
         self.decoder = decoder
         ownsInbox = true
-        inbox = Inbox(marks: core.options.inbox, frames: core.options.inboxFrames)
+        let bounds = earlier?.room ?? (marks: core.options.inbox, frames: core.options.inboxFrames)
+        inbox = Inbox(marks: bounds.marks, frames: bounds.frames)
         room = inbox.maximumCount
         core.owner = self
         inbox.producer = self

@@ -66,6 +66,13 @@ package final class Inbox<Frame: Sendable>: @unchecked Sendable {
     /// Whether no decoded frame waits.
     package var isEmpty: Bool { lock.withLock { back.isEmpty } && withFront { $0.isEmpty } ?? false }
 
+    /// Bounds for frames that are to follow these: what is left of its own, and at least one frame.
+    package var room: (marks: Marks, frames: Int) {
+        lock.withLock {
+            (Marks(high: marks.high - frontBytes - backBytes), max(1, maximumCount - frontCount - back.count))
+        }
+    }
+
     /// Whether a reader was told the end.
     package var hasToldEnd: Bool { lock.withLock { isEndTold } }
 

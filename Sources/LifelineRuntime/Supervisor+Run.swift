@@ -6,25 +6,35 @@ extension Supervisor {
 
     var now: Duration { .nanoseconds(loop.now.nanoseconds) }
 
+    /// Begins a run, which can be stopped from here on; the first thing to do, or nil if another run isn't over.
+    func begin() -> SupervisorMachine.Action? {
+        guard interruption == nil else { return nil }
+        let first = machine.start(now: now)
+        guard case .dial = first else { return nil }
+        interruption = OneShot()
+        state.begin()
+        tell()
+        return first
+    }
+
     /// Does what the machine says, until it is over.
     func keepUp(_ first: SupervisorMachine.Action) async {
-        state.begin()
-        let interruption = OneShot<Void>()
-        self.interruption = interruption
+        guard let interruption else { preconditionFailure("a run without a beginning") }
         await withTaskGroup(of: Void.self) { group in
             group.addTask(executorPreference: loop.tasks) { await self.perform(first) }
             group.addTask(executorPreference: loop.tasks) { try? await interruption.value() }
             await group.next()
             group.cancelAll()
         }
-        self.interruption = nil
         finish()
     }
 
     private func finish() {
         _ = machine.over()
         guard case .stopped(let why) = machine.status else { preconditionFailure("a run ended before its machine") }
+        interruption = nil
         let end = why.endOfStream
+        // Who is told that it has stopped can start it again.
         tell()
         state.finish(end, end.error ?? SocketError(.closed, "the link was stopped: \(why)"))
         subscriptions.end(end)
@@ -40,6 +50,7 @@ extension Supervisor {
     private func perform(_ first: Action) async {
         var action = first
         while true {
+            if case .end = action { return }
             tell()
             switch action {
             case .dial(let endpoint): action = await dial(endpoint)
@@ -103,7 +114,8 @@ extension Supervisor {
         var early: Connection<C>?
         if let registration {
             // The peer's pings are answered meanwhile; beats of one's own begin after it.
-            let connection = Connection(over: core, codec: codec, heartbeat: heartbeat, pairing: pairing)
+            let connection = Connection(
+                over: core, codec: codec, following: state.inbox, heartbeat: heartbeat, pairing: pairing)
             connection.inbound.onEnd = hasEnded
             core.start()
             if let why = await register(connection, registration) {

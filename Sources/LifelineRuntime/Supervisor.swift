@@ -46,7 +46,7 @@ public final actor Supervisor<C: Codec> {
     var machine: SupervisorMachine
     /// The connection that messages flow over.
     var live: Connection<C>?
-    /// Ends what is under way, whatever it is.
+    /// Ends what is under way, whatever it is. There from a run's beginning to its end.
     var interruption: OneShot<Void>?
     /// Ends a wait.
     var wake: OneShot<Void>?
@@ -107,8 +107,7 @@ extension Supervisor {
     ///   its task was cancelled, which ends everything at once; ``SocketError/Code/misuse`` if it runs already. Returns after
     ///   ``stop(because:within:)`` and after an end in good order that wasn't to be followed by another attempt.
     public func run() async throws {
-        let first = machine.start(now: now)
-        guard case .dial = first else { throw SocketError(.misuse, "this link runs already") }
+        guard let first = begin() else { throw SocketError(.misuse, "this link runs already") }
         await keepUp(first)
         try Task.checkCancellation()
         if case .stopped(let why) = machine.status, let error = why.endOfStream.error { throw error }
@@ -119,8 +118,7 @@ extension Supervisor {
     /// - Returns: false, and nothing has happened, if it runs already or is just being stopped.
     @discardableResult
     public func start() -> Bool {
-        let first = machine.start(now: now)
-        guard case .dial = first else { return false }
+        guard let first = begin() else { return false }
         Task(executorPreference: loop.tasks) { await self.keepUp(first) }
         return true
     }
@@ -134,13 +132,13 @@ extension Supervisor {
     ///   - reason: what ``status`` tells then. The first one stays.
     ///   - limit: default 2 s.
     public func stop(because reason: StopReason = .user, within limit: Duration = .seconds(2)) async {
-        guard machine.isRunning else { return }
+        guard let interruption else { return }
         let over = OneShot<Void>()
         leavers.append(over)
         _ = machine.stop(because: reason)
         state.refuse(SocketError(.closed, "the link was stopped: \(reason)"))
-        if let live { live.core.close(within: limit, done: nil) } else { interruption?.succeed(()) }
-        do { try await over.value() } catch { interruption?.succeed(()) }
+        if let live { live.core.close(within: limit, done: nil) } else { interruption.succeed(()) }
+        do { try await over.value() } catch { interruption.succeed(()) }
     }
 
     /// Tries again now instead of at the end of the present wait: for an application that has learnt that the network is back. Does nothing

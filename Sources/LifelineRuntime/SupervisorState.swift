@@ -102,8 +102,15 @@ extension SupervisorState {
     func finish(_ reason: CloseReason, _ error: SocketError) {
         refuse(error)
         let left = lock.withLock { queue.removeAll() }
-        for message in left { message.receipt.finish(.neverSent(error)) }
+        for message in left { message.receipt.finish(.neverSent(Self.stopped(error))) }
         inbox.end(reason)
+    }
+
+    private static var expired: SocketError { SocketError(.expired, "the message waited for longer than it was good for") }
+
+    /// What senders get once the link was stopped with `error`.
+    private static func stopped(_ error: SocketError) -> SocketError {
+        error.code == .closed ? error : SocketError(.closed, "the link was stopped", cause: error)
     }
 
     /// No message can be made of a frame: its connection ends, if it is still there.
@@ -120,7 +127,7 @@ extension SupervisorState {
     /// The connection that messages flow over.
     func present() throws -> Connection<C> {
         let (link, end): (Connection<C>?, SocketError?) = lock.withLock { (self.link, self.end) }
-        if let end { throw SocketError(.closed, "the link was stopped", cause: end) }
+        if let end { throw Self.stopped(end) }
         guard let link else { throw SocketError(.offline, "there is no connection now") }
         return link
     }
@@ -128,10 +135,15 @@ extension SupervisorState {
     /// Sends `frame`, or does with it what the rule says.
     nonisolated(nonsending) func send(_ frame: C.Encoder.Frame, of message: C.Outgoing, within limit: Duration?) async throws {
         let key = rule.key?(message)
+        let start = loop.now
+        var rest = limit
         while true {
-            switch place(frame, key: key, within: limit, waits: true) {
+            switch place(frame, key: key, within: rest, waits: true) {
             case .connection(let link):
-                if try await send(frame, over: link, within: limit) { return }
+                if try await send(frame, over: link, within: rest) { return }
+                // It has ended while the message waited for its turn, which counts.
+                rest = limit.map { $0 - start.duration(to: loop.now) }
+                if let rest, rest <= .zero { throw Self.expired }
             case .line(let receipt):
                 try await receipt.accepted()
                 return
@@ -157,7 +169,7 @@ extension SupervisorState {
             hasEnded(link)
             return false
         } catch let error as SocketError where error.code == .timedOut && error.phase == .write {
-            throw SocketError(.expired, "the message waited for longer than it was good for", cause: error)
+            throw Self.expired
         }
     }
 
@@ -210,7 +222,7 @@ extension SupervisorState {
         lock.lock()
         if let end {
             lock.unlock()
-            return .refused(SocketError(.closed, "the link was stopped", cause: end))
+            return .refused(Self.stopped(end))
         }
         if let link, queue.isEmpty, !isCrowded {
             lock.unlock()
@@ -283,7 +295,7 @@ extension SupervisorState {
         let now = now
         let first = lock.withLock { queue.beginFirst(now: now, expired: &expired) }
         for message in expired {
-            message.receipt.finish(.neverSent(SocketError(.expired, "the message waited for longer than it was good for")))
+            message.receipt.finish(.neverSent(Self.expired))
         }
         guard let first else { return .empty }
         var step = Step.done

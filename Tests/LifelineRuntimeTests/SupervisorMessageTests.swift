@@ -81,6 +81,33 @@ struct SupervisorMessageTests {
         }
     }
 
+    @Test("a slow reader: what a registration leaves unread stays within the bounds of all connections")
+    func slowReaderAndRegistrations() async throws {
+        try await simulate { world in
+            let lobby = Lobby(world)
+            try await lobby.open()
+            var options = SupervisorOptions()
+            options.connection.inboxFrames = 10
+            let link = world.link(options: options) { connection in
+                #expect(try await connection.next() == "welcome")
+                try await world.advance(by: .seconds(1))
+            }
+            await link.start()
+            let first = try await lobby.peer(0)
+            try await first.say((["welcome"] + (0..<6).map { "\($0)" }).joined(separator: "\n"))
+            try await world.advance(by: .seconds(2))
+            first.reset()
+            try await lobby.peer(1).say((["welcome"] + (6..<40).map { "\($0)" }).joined(separator: "\n"))
+            try await world.advance(by: .seconds(2))
+            #expect(link.status == .connected)
+            #expect(link.state.inbox.addedFrames - link.state.inbox.takenFrames == 10)
+            for number in 0..<40 { #expect(try await link.next() == "\(number)") }
+            await link.stop(within: .zero)
+            await lobby.kill()
+            await world.expectQuiet()
+        }
+    }
+
     /// Lines that are whole numbers, as the task finds out.
     private struct Numbers: Codec {
         func makeDecoder() -> LineCodec { .lines }

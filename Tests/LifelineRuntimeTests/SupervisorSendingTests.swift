@@ -161,4 +161,47 @@ struct SupervisorSendingTests {
             await world.expectQuiet()
         }
     }
+
+    @Test("a message's time goes on when the connection ends that it has waited for")
+    func timeGoesOn() async throws {
+        try await simulate { world in
+            let lobby = Lobby(world)
+            try await lobby.open()
+            var options = SupervisorOptions()
+            options.connection.outbox = Marks(high: 100)
+            let link = world.link(reconnect: .every(.seconds(10)), options: options)
+            await link.start()
+            _ = await world.wait(for: link) { $0 == .connected }
+            let peer = try await lobby.peer(0)
+            // The peer reads one block and then nothing.
+            for _ in 0..<100 { _ = try link.post(String(repeating: "x", count: 10_000), timeToLive: .milliseconds(100)) }
+            try await world.advance(by: .milliseconds(200))
+            #expect(link.waitingMessages == 0)
+            let start = world.now
+            await withTaskGroup { group in
+                group.addTask {
+                    await expectError(.expired) { try await link.send("late", timeToLive: .seconds(1)) }
+                    #expect(world.now - start == .seconds(1))
+                }
+                try? await world.advance(by: .milliseconds(600))
+                peer.reset()
+            }
+            await link.stop(within: .zero)
+            await lobby.kill()
+            await world.expectQuiet()
+        }
+    }
+
+    @Test("a link that gives up tells those who wait as a stop does, with what it gave up for")
+    func gaveUp() async throws {
+        try await simulate { world in
+            let link = world.link(reconnect: .delays([.seconds(1)]))
+            await link.start()
+            let receipt = try link.post("kept")
+            let error = await expectError(.closed) { try await link.send("waiting") }
+            #expect((error?.cause as? SocketError)?.code == .gaveUp)
+            #expect(receipt.settled == .neverSent(SocketError(.closed, "x")))
+            await world.expectQuiet()
+        }
+    }
 }

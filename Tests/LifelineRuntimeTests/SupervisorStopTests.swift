@@ -112,4 +112,60 @@ struct SupervisorStopTests {
             await world.expectQuiet()
         }
     }
+
+    @Test("a link can be started again as soon as it tells that it has stopped by itself, and not before")
+    func startedAtOnce() async throws {
+        for seed in 0..<100 as Range<UInt64> {
+            try await simulate(seed: seed) { world in
+                let link = world.link(reconnect: .never)  // Nobody listens.
+                await link.start()
+                for await status in link.statusUpdates where status.isStopped { break }
+                for _ in 0..<10 {
+                    #expect(await link.start())
+                    for _ in 0..<world.random.next() % 8 { await Task.yield() }
+                    let isStopped = link.status.isStopped
+                    #expect(await link.start() || !isStopped)
+                    for await status in link.statusUpdates where status.isStopped { break }
+                }
+                await link.stop()
+                await world.expectQuiet()
+            }
+        }
+    }
+
+    @Test("C69: a stop right behind the start waits for no attempt")
+    func stoppedAtOnce() async throws {
+        try await simulate { world in
+            let lobby = Lobby(world)
+            try await lobby.open(backlog: 1)
+            lobby.pause()
+            let first = try await ByteStream.connect(to: .inMemory("home"), on: world.network)
+            let link = world.link()
+            await link.start()
+            await link.stop(within: .zero)
+            #expect(world.now == .zero && link.status == .stopped(why: .byUser(.user)))
+            first.closeNow()
+            await lobby.kill()
+            await world.expectQuiet()
+        }
+    }
+
+    @Test("what is sent right behind another start belongs to the new run")
+    func sentAtOnce() async throws {
+        try await simulate { world in
+            let lobby = Lobby(world)
+            let link = world.link()
+            await link.start()
+            await link.stop()
+            await link.start()
+            #expect(link.status == .connecting(attempt: 1))
+            let receipt = try link.post("hello")
+            try await lobby.open()
+            #expect(try await lobby.peer(0).line() == "hello")
+            #expect(try await receipt.outcome == .written)
+            await link.stop(within: .zero)
+            await lobby.kill()
+            await world.expectQuiet()
+        }
+    }
 }

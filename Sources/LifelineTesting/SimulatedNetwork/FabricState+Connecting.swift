@@ -75,7 +75,7 @@ extension FabricState {
         connections.append(connection)
         connection.dialer.connected = connected
         connection.dialer.waitingSince = now
-        openTransports += 1
+        hosts[host].openTransports += 1
         send(.connect, from: connection.dialer)
         return connection
     }
@@ -162,7 +162,7 @@ extension FabricState {
         }
         listener.waiting.removeFirst()
         listener.isHandingOver = true
-        openTransports += 1
+        hosts[listener.host].openTransports += 1
         effects.append(.accept(listener, socket, of: connection))
     }
 

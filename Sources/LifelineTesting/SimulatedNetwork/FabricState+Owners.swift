@@ -52,7 +52,7 @@ extension FabricState {
     mutating func close(_ socket: SimulatedSocket, reset: Bool) {
         guard !socket.isClosed else { return }
         socket.isClosed = true
-        openTransports -= 1
+        hosts[socket.host].openTransports -= 1
         switch socket.phase {
         case .gone: socket.unread = ReceiveQueue()
         case .dialing, .accepting: end(socket, because: nil)

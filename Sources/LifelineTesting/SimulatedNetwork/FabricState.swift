@@ -28,6 +28,8 @@ struct FabricState {
         var kernel = KernelSettings()
         var listeners: [ListeningState] = []
         var nextPort: UInt16 = 49_152
+        /// Ends that an owner holds.
+        var openTransports = 0
     }
 
     struct Link {
@@ -59,8 +61,6 @@ struct FabricState {
     /// Those that a kernel knows of, by number.
     var connections: [SimulatedConnection] = []
     var dialed = 0
-    /// Ends that an owner holds.
-    var openTransports = 0
 
     var rules: [ActiveRule] = []
     var rulesSoFar = 0

@@ -30,6 +30,10 @@ public final class SimulatedHost: Network {
     /// Whether it is up: false between ``crash()`` and ``restart()``.
     public var isUp: Bool { fabric.perform { $0.hosts[index].isUp } }
 
+    /// Ends of connections that code under test on this host holds, connects under way included: for a client that is to have one
+    /// connection at a time never more than one.
+    public var openTransports: Int { fabric.perform { $0.hosts[index].openTransports } }
+
     /// Takes its power away. Nobody is told: peers hear nothing until the host is up again, when their next packet is answered with a
     /// reset. On the host itself connections fail, listening and connecting throw `unreachable`, and a server accepts nobody any more:
     /// shut it down, and bind another after ``restart()``. Harmless when repeated.

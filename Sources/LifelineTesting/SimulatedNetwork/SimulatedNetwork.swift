@@ -93,7 +93,7 @@ public final class SimulatedNetwork: Sendable {
     public var liveConnections: Int { fabric.perform { $0.connections.count } }
 
     /// Ends of connections that code under test holds, connects under way included. Zero when everything was closed.
-    public var openTransports: Int { fabric.perform { $0.openTransports } }
+    public var openTransports: Int { fabric.perform { $0.hosts.reduce(0) { $0 + $1.openTransports } } }
 
     /// Open listeners, of all hosts.
     public var openListeners: Int { fabric.perform { $0.hosts.reduce(0) { $0 + $1.listeners.count } } }
