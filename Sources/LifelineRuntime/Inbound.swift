@@ -65,6 +65,9 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
     /// `taker` sees each frame that is decoded from now on, behind those that were added before it. On the loop.
     package func add(_ taker: any FrameTaker<Decoder.Frame>) { takers.append(taker) }
 
+    /// As ``add(_:)``, before those that were added already. On the loop.
+    func addFirst(_ taker: any FrameTaker<Decoder.Frame>) { takers.insert(taker, at: 0) }
+
     private func end(_ reason: CloseReason) {
         if ownsInbox { inbox.end(reason) }
         dismissTakers(because: reason)
@@ -118,7 +121,7 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
         var frames = FrameQueue<Decoder.Frame>()
         let (bytes, isMarked) = old.inbox.drain(into: &frames)
         old.retire(error)
-        if !takers.isEmpty { frames.removeAll { frame in takers.contains { $0.take(frame) } } }
+        if !takers.isEmpty { frames.removeAll { frame in takers.contains { $0.retake(frame) } } }
         if !frames.isEmpty { room = inbox.add(&frames, bytes: bytes, marked: isMarked).room }
         if inbox.isPaused {
             wasOver = core.machine.reason != nil
