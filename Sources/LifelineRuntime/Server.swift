@@ -68,8 +68,9 @@ public final actor Server<C: Codec> {
     /// Serves connections until ``shutdown(within:)``, each in a child task that prefers the connection's event loop. Returns when the
     /// last handler has.
     ///
-    /// When a handler returns or throws, its connection is closed in good order, within ``ConnectionOptions/lingerLimit``. When the
-    /// calling task is cancelled, all handlers are, and their connections are closed at once.
+    /// When a handler returns or throws, its connection is closed in good order, within ``ConnectionOptions/lingerLimit``, or within the
+    /// limit of a close that has begun before. When the calling task is cancelled, all handlers are, and their connections are closed at
+    /// once.
     /// - Throws: `CancellationError` when cancelled; ``SocketError/Code/misuse`` when called a second time.
     @concurrent
     public nonisolated func run(_ handler: @escaping @Sendable (Connection<C>) async throws -> Void) async throws {
