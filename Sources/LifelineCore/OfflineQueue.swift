@@ -12,12 +12,12 @@ package struct OfflineQueue<Element> {
     private let makesRoom: Bool
     /// In order of their numbers; none while nothing waits.
     private var entries: [Entry] = []
-    /// The first that isn't gone.
+    /// The first that isn't gone: those before it are.
     private var head = 0
     private var nextID: UInt64 = 1
     private var byKey: [AnyHashable: UInt64] = [:]
-    /// The first one, while it is being encoded: it can't be taken back then.
-    private var leaving: UInt64?
+    /// The first one, while it is being encoded: it can't be taken back then. It stands here and not in its place.
+    private var leaving: Entry?
 
     package private(set) var count = 0
 
@@ -46,7 +46,7 @@ package struct OfflineQueue<Element> {
         } else if isLimited, count >= limit {
             guard makesRoom, limit > 0 else { return nil }
             // If that is none, the only one is on its way out.
-            if let oldest, let taken = remove(oldest) { dropped.append(taken) }
+            if head < entries.count, let taken = remove(entries[head].id) { dropped.append(taken) }
         }
         compact()
         let id = nextID
@@ -61,10 +61,13 @@ package struct OfflineQueue<Element> {
     ///
     /// - Parameter expired: gets those before it whose time was over.
     package mutating func beginFirst(now: Duration, expired: inout [Element]) -> Element? {
-        while let entry = head < entries.count ? entries[head] : nil, let element = entry.element {
+        while head < entries.count {
+            let entry = entries[head]
             guard let expires = entry.expires, expires <= now else {
-                leaving = entry.id
-                return element
+                leaving = entry
+                entries[head].element = nil
+                skipGone()
+                return entry.element
             }
             if let taken = remove(entry.id) { expired.append(taken) }
         }
@@ -73,32 +76,34 @@ package struct OfflineQueue<Element> {
 
     /// The first element was encoded (or can't ever be), or else stays the first.
     package mutating func endFirst(isGone: Bool) {
-        guard let id = leaving else { return }
+        guard let entry = leaving else { return }
         leaving = nil
-        if isGone { _ = remove(id) }
+        if isGone {
+            hasGone(entry)
+        } else if head > 0 {
+            head -= 1
+            entries[head] = entry
+        } else {
+            entries.insert(entry, at: 0)
+        }
     }
 
     /// Whether the element is just being encoded.
-    package func isLeaving(_ id: UInt64) -> Bool { id == leaving }
+    package func isLeaving(_ id: UInt64) -> Bool { id == leaving?.id }
 
     /// Takes an element back; nil if it isn't there any more or is just being encoded.
     package mutating func remove(_ id: UInt64) -> Element? {
-        guard id != leaving, let place = place(of: id), let element = entries[place].element else { return nil }
+        guard let place = place(of: id), let element = entries[place].element else { return nil }
         entries[place].element = nil
-        count -= 1
-        if let key = entries[place].key, byKey[key] == id { byKey[key] = nil }
-        if count == 0 {
-            entries.removeAll(keepingCapacity: entries.capacity <= 64)
-            head = 0
-        } else {
-            while entries[head].element == nil { head += 1 }
-        }
+        if place == head { skipGone() }
+        hasGone(entries[place])
         return element
     }
 
     /// Takes everything back.
     package mutating func removeAll() -> [Element] {
-        let all = entries[head...].compactMap(\.element)
+        var all = entries[head...].compactMap(\.element)
+        if let first = leaving?.element { all.insert(first, at: 0) }
         entries = []
         head = 0
         byKey = [:]
@@ -107,7 +112,17 @@ package struct OfflineQueue<Element> {
         return all
     }
 
-    private var oldest: UInt64? { entries[head...].first { $0.element != nil && $0.id != leaving }?.id }
+    private mutating func hasGone(_ entry: Entry) {
+        if let key = entry.key, byKey[key] == entry.id { byKey[key] = nil }
+        count -= 1
+        if count > 0 { return }
+        entries.removeAll(keepingCapacity: entries.capacity <= 64)
+        head = 0
+    }
+
+    private mutating func skipGone() {
+        while head < entries.count, entries[head].element == nil { head += 1 }
+    }
 
     /// Forgets those that are gone, in bulk, so that one costs little however many there are.
     private mutating func compact() {

@@ -84,7 +84,8 @@ public struct Pairing<C: Codec>: Sendable {
 extension Pairing {
     /// Answers have the serial of their request, in the header of ``RequestHeaderCodec`` or of a codec made of it. Serials are given from
     /// 1 to `Int32.max`, over and over; those in what is sent are overwritten. Frames with serial 0, which the server pushes, aren't
-    /// answers; nor are those with a negative one.
+    /// answers; nor are those with a negative one. Where the peer sends requests, too, they would be taken for answers: there use
+    /// ``byID(_:atMost:assign:idOf:)``, with an `idOf` that tells them apart.
     ///
     /// - Parameter maximum: how many requests may be due at once; 4,096 by default, and at least 1.
     public static func serial<Body: Sendable>(atMost maximum: Int = defaultMaximum) -> Pairing

@@ -21,6 +21,10 @@ public struct RequestHeader: Sendable, Hashable {
         self.code = code
     }
 
+    /// The header of the answer to this request: its serial and command, and the result.
+    @inlinable
+    public func answer(code: Int32 = 0) -> RequestHeader { RequestHeader(serial: serial, command: command, code: code) }
+
     /// Whether it answers no request: its serial is 0.
     @inlinable public var isPush: Bool { serial == 0 }
     /// Whether the result is success: 0.

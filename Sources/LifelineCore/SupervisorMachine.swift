@@ -60,6 +60,7 @@ package struct SupervisorMachine: Sendable {
     private var dialBegan = Duration.zero
     private var elsewhere: Endpoint?
     private var hint: ReconnectHint?
+    private var goAway: GoAway?
 
     package init(endpoint: Endpoint, policy: ReconnectPolicy) {
         self.endpoint = endpoint
@@ -93,6 +94,7 @@ extension SupervisorMachine {
         startOver(now)
         elsewhere = nil
         hint = nil
+        goAway = nil
         return dial(now)
     }
 
@@ -129,8 +131,11 @@ extension SupervisorMachine {
         default: return .ignore
         }
         elsewhere = nil
-        defer { hint = nil }
-        switch plan(for: why, now, using: &generator) {
+        let why = goAway?.reason ?? why
+        let hint = hint ?? goAway?.hint
+        self.hint = nil
+        goAway = nil
+        switch plan(for: why, hint, now, using: &generator) {
         case .stop(let why): return end(why)
         case .wait(let planned):
             let delay = reserving(planned)
@@ -162,6 +167,15 @@ extension SupervisorMachine {
         }
     }
 
+    /// The server lets this client go. When the present connection ends, or its registration fails, that is why; a hint that the
+    /// application was given goes before the one that comes with it.
+    package mutating func letGo(_ goAway: GoAway) {
+        switch phase {
+        case .registering, .connected: self.goAway = goAway
+        default: break
+        }
+    }
+
     /// Ends everything, whatever is under way.
     package mutating func stop(because reason: StopReason) -> Action {
         switch phase {
@@ -183,13 +197,17 @@ extension SupervisorMachine {
     }
 
     /// What the hint, the application and the schedule say, in this order.
-    private mutating func plan(for why: OfflineReason, _ now: Duration, using generator: inout some RandomNumberGenerator) -> Plan {
+    private mutating func plan(
+        for why: OfflineReason, _ hint: ReconnectHint?, _ now: Duration, using generator: inout some RandomNumberGenerator
+    ) -> Plan {
         if policy.schedule == .never { return .stop(why) }
         let decision: ReconnectPolicy.Decision
         switch hint {
-        case .after(let delay): decision = .retryAfter(delay)
+        case .after(let delay, let spread): decision = .retryAfter(Self.spread(delay, by: spread, using: &generator))
         case .elsewhere(let endpoint, let delay): decision = .goTo(endpoint, after: delay)
-        case .never: return .stop(.kicked(why.error ?? SocketError(.kicked, "the server told this client not to come back")))
+        case .never:
+            if case .kicked = why { return .stop(why) }
+            return .stop(.kicked(SocketError(.kicked, "the server told this client not to come back", cause: why.error)))
         case nil: decision = policy.decide?(why) ?? (why.mayRetry ? .retry : .stop)
         }
         if decision == .stop { return .stop(why) }
@@ -210,6 +228,11 @@ extension SupervisorMachine {
         }
         guard let delay else { return exhausted }
         return .wait(max(delay, dialBegan.addingClamped(policy.spacing) - now))
+    }
+
+    private static func spread(_ delay: Duration, by spread: Duration, using generator: inout some RandomNumberGenerator) -> Duration {
+        let most = spread.clampedNanoseconds
+        return most > 0 ? delay.addingClamped(.nanoseconds(Int64.random(in: 0...most, using: &generator))) : delay
     }
 
     private mutating func dial(_ now: Duration) -> Action {

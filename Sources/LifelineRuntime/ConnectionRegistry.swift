@@ -4,7 +4,7 @@ import LifelineCore
 ///
 /// The proof behind `@unchecked`: everything is guarded by `lock`.
 final class ConnectionRegistry<C: Codec>: @unchecked Sendable {
-    private struct Entry {
+    struct Entry {
         let id: UInt64
         /// Nil once it is gone.
         var core: StreamCore?
@@ -20,6 +20,8 @@ final class ConnectionRegistry<C: Codec>: @unchecked Sendable {
 
     var connections: [Connection<C>] { lock.withLock { entries.compactMap(\.connection) } }
     var cores: [StreamCore] { lock.withLock { entries.compactMap(\.core) } }
+    /// Those that aren't gone.
+    var present: [Entry] { lock.withLock { entries.filter { !$0.isGone } } }
     var count: Int { lock.withLock { entries.count - goneCount } }
 
     /// Adds a connection if fewer than `maximum` are there; nil if not.
@@ -37,6 +39,9 @@ final class ConnectionRegistry<C: Codec>: @unchecked Sendable {
             if let place = place(of: id) { entries[place].connection = connection }
         }
     }
+
+    /// The connection, unless its handshake still goes on.
+    func connection(_ id: UInt64) -> Connection<C>? { lock.withLock { place(of: id).flatMap { entries[$0].connection } } }
 
     /// Removes the connection and returns how many are left.
     func remove(_ id: UInt64) -> Int {

@@ -10,6 +10,12 @@ package protocol FrameTaker<Frame>: AnyObject {
 
     /// True if `frame` isn't for the user's reader; nobody else sees it then. Must be quick.
     func take(_ frame: Frame) -> Bool
+    /// As ``take(_:)``, for a frame that the connection before this one on the same stream has decoded and shown to its own takers.
+    func retake(_ frame: Frame) -> Bool
     /// No more frames come, for `reason`. Called once, behind the last frame.
     func noMoreFrames(_ reason: CloseReason)
+}
+
+extension FrameTaker {
+    package func retake(_ frame: Frame) -> Bool { take(frame) }
 }

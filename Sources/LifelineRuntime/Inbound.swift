@@ -76,6 +76,16 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
         }
     }
 
+    /// As ``add(_:)``, before those that were added already. On the loop.
+    func addFirst(_ taker: any FrameTaker<Decoder.Frame>) {
+        takers.insert(taker, at: 0)
+        if let later = isTaken {
+            isTaken = { taker.take($0) || later($0) }
+        } else {
+            isTaken = { taker.take($0) }
+        }
+    }
+
     private func end(_ reason: CloseReason) {
         if ownsInbox { inbox.end(reason) }
         dismissTakers(because: reason)
@@ -134,7 +144,7 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
     func succeed(_ old: Inbound<Decoder>, _ error: SocketError, _ passOn: () -> Void) {
         var frames = FrameQueue<Decoder.Frame>()
         let (bytes, isMarked) = old.inbox.drain(into: &frames)
-        if isTaken != nil { frames.removeAll { isTaken?($0) == true } }
+        if !takers.isEmpty { frames.removeAll { frame in takers.contains { $0.retake(frame) } } }
         passOn()
         old.retire(error)
         if !frames.isEmpty { room = inbox.add(&frames, bytes: bytes, marked: isMarked).room }

@@ -118,16 +118,7 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
 
     /// Encodes and lets go of the lock.
     private func encode(_ frame: Encoder.Frame, observer: any FlushObserver) throws {
-        let mark = outbox.buffer.mark
-        var next = encoder
-        do {
-            try next.encode(frame, into: &outbox.buffer)
-        } catch {
-            outbox.buffer.rewind(to: mark)
-            outbox.unlock(needsFlush: false)
-            throw SocketError(encoding: error)
-        }
-        encoder = next
+        try append(frame)
         outbox.observe(observer)
         outbox.unlock(needsFlush: outbox.noteAppended())
     }
@@ -160,16 +151,22 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
             outbox.unlock(needsFlush: false)
             throw error
         }
-        let mark = outbox.buffer.mark
-        var copy = encoder
-        do {
-            try copy.encode(last, into: &outbox.buffer)
-        } catch {
-            outbox.buffer.rewind(to: mark)
-            outbox.unlock(needsFlush: false)
-            throw SocketError(encoding: error)
-        }
+        try append(last)
         misuse = error
+        outbox.unlock(needsFlush: outbox.noteAppended())
+    }
+
+    /// Encodes `last`, whatever waits, and every later send throws `error`, through whatever object: in one step, so that no other sender
+    /// gets behind it. Nothing has changed if `last` can't be encoded. The stream's end has to follow in the same turn of the loop: it
+    /// wakes those that wait.
+    package func sendLast(_ last: Encoder.Frame, ending error: SocketError) throws {
+        outbox.lock.lock()
+        if let error = misuse ?? outbox.end {
+            outbox.unlock(needsFlush: false)
+            throw error
+        }
+        try append(last)
+        outbox.end = error
         outbox.unlock(needsFlush: outbox.noteAppended())
     }
 

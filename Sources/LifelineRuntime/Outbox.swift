@@ -197,7 +197,11 @@ extension Outbox {
     }
 
     /// Whether nothing more can be sent.
-    package var hasEnded: Bool { lock.withLock { end != nil } }
+    package var hasEnded: Bool {
+        lock.lock()
+        defer { unlock(needsFlush: false) }
+        return end != nil
+    }
 
     /// A broadcast has waited for it in vain, and it hasn't drained to the low mark since.
     package var isLagging: Bool {

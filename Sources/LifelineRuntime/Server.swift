@@ -33,12 +33,15 @@ public final actor Server<C: Codec> {
     /// Listens at `endpoint` over `network`. Connections are accepted from now on, and served once ``run(_:)`` is called.
     ///
     /// - Parameters:
+    ///   - pairing: how answers find their requests where the server asks its clients with ``Connection/request(_:within:)``. Where
+    ///     clients ask, too, it must tell answers from their requests. Default: none.
     ///   - tooBusy: the last frame for a connection beyond ``ServerOptions/maximumConnections``; nil closes it without a word.
+    ///     A client that is kept up finds it with `goAway`, even before its login was heard; see ``GoAway/tooBusy(_:after:spread:)``.
     ///   - heartbeat: of each connection; it begins with its codec, so behind the handshake. Default: none.
     ///   - handshake: runs first on each connection, in its handler's task, on the bare bytes: what it doesn't read goes to the codec.
     /// - Throws: ``SocketError``: `addressInUse`, `notPermitted`, `invalidEndpoint`, `unsupportedEndpoint`, `invalidSetting`, …
     public static func bind(
-        _ endpoint: Endpoint, codec: C, on network: some Network, options: ServerOptions = ServerOptions(),
+        _ endpoint: Endpoint, codec: C, pairing: Pairing<C>? = nil, on network: some Network, options: ServerOptions = ServerOptions(),
         tooBusy: C.Outgoing? = nil, heartbeat: Heartbeat<C> = .none,
         handshake: (@Sendable (ByteStream) async throws -> Void)? = nil
     ) async throws -> Server<C> {
@@ -52,7 +55,7 @@ public final actor Server<C: Codec> {
             throw SocketError(encoding: error)
         }
         let shared = ServerState(
-            codec: codec, options: options, tooBusy: lastFrame, heartbeat: plan, handshake: handshake, loop: loop)
+            codec: codec, options: options, tooBusy: lastFrame, pairing: pairing, heartbeat: plan, handshake: handshake, loop: loop)
         let listener = try await driver.listen(
             endpoint, on: loop, dealingTo: driver.loops, options: options.connection.socket, sink: shared)
         shared.set(listener)
@@ -65,8 +68,9 @@ public final actor Server<C: Codec> {
     /// Serves connections until ``shutdown(within:)``, each in a child task that prefers the connection's event loop. Returns when the
     /// last handler has.
     ///
-    /// When a handler returns or throws, its connection is closed in good order, within ``ConnectionOptions/lingerLimit``. When the
-    /// calling task is cancelled, all handlers are, and their connections are closed at once.
+    /// When a handler returns or throws, its connection is closed in good order, within ``ConnectionOptions/lingerLimit``, or within the
+    /// limit of a close that has begun before. When the calling task is cancelled, all handlers are, and their connections are closed at
+    /// once.
     /// - Throws: `CancellationError` when cancelled; ``SocketError/Code/misuse`` when called a second time.
     @concurrent
     public nonisolated func run(_ handler: @escaping @Sendable (Connection<C>) async throws -> Void) async throws {
@@ -108,5 +112,24 @@ public final actor Server<C: Codec> {
     @discardableResult
     public nonisolated(nonsending) func shutdown(within limit: Duration = .seconds(10)) async -> Bool {
         await shared.shutdown(within: limit)
+    }
+
+    /// As ``shutdown(within:)``, with a last message for each connection, such as when to come back.
+    ///
+    /// A connection gets it when its handler has returned, behind all that was sent and above the outbox's high mark, and nothing is sent
+    /// behind it. At the limit it gets so much of it as the kernel takes at once. A connection that is still in its handshake, has ended
+    /// its sending or was swapped to another codec gets none.
+    ///
+    /// Clients that are told the same moment come back at the same moment: give each its own.
+    ///
+    /// - Parameters:
+    ///   - limit: as for ``shutdown(within:)``; default 10 s.
+    ///   - last: the message for a connection; nil for none. It runs on the connection's event loop: it must be quick.
+    /// - Throws: when all is over, the first error of the codec's, if it has refused a message.
+    @discardableResult
+    public nonisolated(nonsending) func shutdown(
+        within limit: Duration = .seconds(10), saying last: @escaping @Sendable (Connection<C>) -> C.Outgoing?
+    ) async throws -> Bool {
+        try await shared.shutdown(within: limit, saying: last)
     }
 }

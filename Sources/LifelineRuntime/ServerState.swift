@@ -25,6 +25,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     let codec: C
     let options: ServerOptions
     let tooBusy: C.Encoder.Frame?
+    private let pairing: Pairing<C>?
     private let heartbeat: HeartbeatPlan<C>?
     let handshake: (@Sendable (ByteStream) async throws -> Void)?
     let loop: any EventLoop
@@ -32,24 +33,29 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     private let settings: StreamCore.Settings
     let queue: Inbox<Accepted>
 
-    private let lock = Lock()
-    private var listener: (any Listener)?
-    private var isStopping = false
-    private var isRunning = false
+    let lock = Lock()
+    var listener: (any Listener)?
+    var isStopping = false
+    var isRunning = false
     /// Set once, by `run`, before anything is served.
     private var handler: (@Sendable (Connection<C>) async throws -> Void)?
-    private var isForced = false
+    var isForced = false
     private var turnedAway = 0
-    private var drainWaiters: [OneShot<Bool>] = []
+    var drainWaiters: [OneShot<Bool>] = []
+    /// What a shutdown tells each connection at its end.
+    var lastWords: LastWords?
+    /// The first failure to do so.
+    var unsaid: (any Error)?
 
     init(
-        codec: C, options: ServerOptions, tooBusy: C.Encoder.Frame?, heartbeat: HeartbeatPlan<C>?,
+        codec: C, options: ServerOptions, tooBusy: C.Encoder.Frame?, pairing: Pairing<C>?, heartbeat: HeartbeatPlan<C>?,
         handshake: (@Sendable (ByteStream) async throws -> Void)?, loop: any EventLoop
     ) {
         self.codec = codec
         self.options = options
         settings = StreamCore.Settings(options.connection)
         self.tooBusy = tooBusy
+        self.pairing = pairing
         self.heartbeat = heartbeat
         self.handshake = handshake
         self.loop = loop
@@ -63,7 +69,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
 
     func accepted(_ transport: any Transport) {
         let core = StreamCore(transport: transport, settings: settings)
-        let connection = handshake == nil ? Connection(over: core, codec: codec, heartbeat: heartbeat) : nil
+        let connection = handshake == nil ? Connection(over: core, codec: codec, heartbeat: heartbeat, pairing: pairing) : nil
         let stream = handshake == nil ? nil : ByteStream(over: core)
         guard !lock.withLock({ isStopping }) else {
             core.closeNow(because: .shuttingDown)
@@ -103,11 +109,12 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
             core.closeNow(because: .failed(SocketError(.tooBusy, "as many connections as may be")))
             return
         }
-        let farewell = Connection(over: core, codec: codec)
+        let connection = Connection(over: core, codec: codec)
         core.start()
-        try? farewell.outbound.sendAtOnce(tooBusy)
+        let error = SocketError(.tooBusy, "as many connections as may be")
+        try? connection.outbound.sayLast(tooBusy, because: error)
         core.onClosed = { [weak self] in self?.wasTurnedAway() }
-        core.close(within: .seconds(1), because: .failed(SocketError(.tooBusy, "as many connections as may be")), done: nil)
+        core.close(within: .seconds(1), because: .failed(error), done: nil)
     }
 
     private func mayTurnAway() -> Bool {
@@ -172,17 +179,20 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     private func shakeHands(_ accepted: Accepted) async throws -> Connection<C> {
         guard let stream = accepted.stream else { throw SocketError(.misuse, "nothing was accepted") }
         try await handshake?(stream)
-        let connection = try await stream.framed(with: codec, heartbeat: heartbeat)
+        let connection = try await stream.framed(with: codec, pairing: pairing, heartbeat: heartbeat)
         registry.set(connection, for: accepted.id)
         return connection
     }
 
     private func close(_ accepted: Accepted) async {
-        _ = await accepted.core.closeGracefully(within: options.connection.lingerLimit, by: nil)
+        // Where the handler, or somebody who let this client go, has begun to close with a limit, that one holds.
+        _ = await accepted.core.closeGracefully(within: options.connection.lingerLimit, by: nil, shortens: false) {
+            self.sayLastWords(to: accepted)
+        }
         left(accepted)
     }
 
-    private func left(_ accepted: Accepted) {
+    func left(_ accepted: Accepted) {
         if registry.remove(accepted.id) == 0 { finishDraining() }
     }
 
@@ -190,114 +200,4 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
         if error is CancellationError, Task.isCancelled { return }
         if let report = options.onHandlerError { report(error) } else { loop.complain("a connection's handler failed: \(error)") }
     }
-
-    // Ending.
-
-    /// Waits until every handler has returned; false if they must be cancelled.
-    func handlersReturn() async -> Bool {
-        await stopListening()
-        if !Task.isCancelled, await drained() { return true }
-        // The waits of handlers have no cancellation handlers of their own: see `Inbox.watchCurrentTask`.
-        if Task.isCancelled {
-            for connection in registry.connections { connection.inbox.cancelWatchedWait() }
-            force()
-        }
-        return false
-    }
-
-    func shutdown(within limit: Duration) async -> Bool {
-        await stopListening()
-        for core in registry.cores { core.loop.run { core.stopReading(because: .shuttingDown) } }
-        let force = TimerAction { [weak self] in self?.force() }
-        let timer = LoopTimer(force)
-        loop.armFromAnywhere(timer, after: limit)
-        defer {
-            loop.disarmFromAnywhere(timer)
-            withExtendedLifetime(force) {}
-        }
-        return await drained()
-    }
-
-    /// Accepts no more. The address is free when it returns.
-    private func stopListening() async {
-        guard let (listener, isServed) = stop() else { return }
-        await listener.close()
-        queue.end(.shuttingDown)
-        if isServed { return }
-        while case .frame(let accepted) = queue.take() { closeUnserved(accepted) }
-    }
-
-    /// Marks the server as stopping; the first call gets the listener, and whether somebody runs the server.
-    private func stop() -> (any Listener, isServed: Bool)? {
-        lock.lock()
-        defer { lock.unlock() }
-        isStopping = true
-        guard let listener else { return nil }
-        self.listener = nil
-        return (listener, isRunning)
-    }
-
-    /// Closes a connection in good order that no handler will see.
-    private func closeUnserved(_ accepted: Accepted) {
-        let core = accepted.core
-        core.loop.run {
-            if core.machine.phase == .closed {
-                self.left(accepted)
-            } else {
-                core.onClosed = { self.left(accepted) }
-                core.close(within: self.options.connection.lingerLimit, because: .shuttingDown, done: nil)
-            }
-        }
-    }
-
-    /// Waits until no connection is left: true, or until the limit: false. A cancelled wait makes it the limit.
-    private func drained() async -> Bool {
-        let done = OneShot<Bool>()
-        let isForced = lock.withLock {
-            drainWaiters.append(done)
-            return self.isForced
-        }
-        if registry.count == 0 {
-            finishDraining()
-        } else if isForced {
-            force()
-        }
-        if let result = try? await done.value() { return result }
-        force()
-        return false
-    }
-
-    /// The limit has come: close everything at once, have the handlers cancelled.
-    private func force() {
-        lock.lock()
-        isForced = true
-        let waiters = drainWaiters
-        drainWaiters = []
-        lock.unlock()
-        for core in registry.cores { core.loop.run { core.closeNow(because: .shuttingDown) } }
-        for waiter in waiters { waiter.succeed(false) }
-    }
-
-    private func finishDraining() {
-        lock.lock()
-        var waiters: [OneShot<Bool>] = []
-        if isStopping { swap(&waiters, &drainWaiters) }
-        lock.unlock()
-        for waiter in waiters { waiter.succeed(true) }
-    }
-
-    /// The server object has gone: nobody can serve what comes.
-    func abandon() {
-        stop()?.0.closeSoon()
-        queue.end(.shuttingDown)
-    }
-}
-
-/// Does something when a timer fires. Kept alive by who waits.
-final class TimerAction: LoopTimerTarget {
-    private let action: () -> Void
-
-    init(_ action: @escaping () -> Void) { self.action = action }
-
-    func timerFired(_ timer: LoopTimer) { action() }
 }

@@ -11,7 +11,9 @@ extension StreamCore {
     }
 
     /// Begins to close in good order, for at most `limit`; `done` is told whether the peer has read to the end. On the loop.
-    package func close(within limit: Duration, because reason: CloseReason = .closedHere, done: OneShot<Bool>?) {
+    ///
+    /// - Parameter shortens: whether `limit` holds for a close that has begun already.
+    package func close(within limit: Duration, because reason: CloseReason = .closedHere, shortens: Bool = true, done: OneShot<Bool>?) {
         if machine.phase == .closed {
             done?.succeed(machine.isComplete)
             return
@@ -20,6 +22,7 @@ extension StreamCore {
         input.removeAll()
         if machine.phase == .closing {
             // A second close can only shorten the wait.
+            guard shortens else { return }
             deadlines[.linger] = min(deadlines[.linger], loop.now.advanced(by: limit))
             rearm()
         } else {
@@ -29,14 +32,20 @@ extension StreamCore {
 
     /// Closes in good order and waits for it; at once if the waiting task is cancelled. From any thread.
     ///
-    /// - Parameter caller: who asks; nothing happens if the stream has passed to another owner since. Nil for whoever owns it.
-    package nonisolated(nonsending) func closeGracefully(within limit: Duration, by caller: (any StreamOwner)?) async -> Bool {
+    /// - Parameters:
+    ///   - caller: who asks; nothing happens if the stream has passed to another owner since. Nil for whoever owns it.
+    ///   - shortens: whether `limit` holds for a close that has begun already.
+    ///   - prepare: called right before, on the loop.
+    package nonisolated(nonsending) func closeGracefully(
+        within limit: Duration, by caller: (any StreamOwner)?, shortens: Bool = true, after prepare: (@Sendable () -> Void)? = nil
+    ) async -> Bool {
         let done = OneShot<Bool>()
         loop.run {
             if let caller, self.owner !== caller {
                 done.succeed(false)
             } else {
-                self.close(within: limit, done: done)
+                prepare?()
+                self.close(within: limit, shortens: shortens, done: done)
             }
         }
         do {

@@ -100,11 +100,25 @@ extension Supervisor {
             core.closeNow()
             return action
         }
-        return await serve(core, generation)
+        let watch = goAway.map { GoAwayWatch(core, within: options.goAwayLimit, find: $0) }
+        defer { watch?.end() }
+        switch await serve(core, generation, watch) {
+        case .turned(let action): return action
+        case .lost(let why):
+            if let found = watch?.found { machine.letGo(found) }
+            return lost(generation, why)
+        }
+    }
+
+    /// What has become of a connection.
+    private enum Served {
+        case lost(OfflineReason)
+        /// The machine said something else than to let messages flow.
+        case turned(Action)
     }
 
     /// From the registration to the end of a connection.
-    private func serve(_ core: StreamCore, _ generation: UInt64) async -> Action {
+    private func serve(_ core: StreamCore, _ generation: UInt64, _ watch: GoAwayWatch<C.Decoder.Frame>?) async -> Served {
         let closed = OneShot<CloseReason>()
         core.onClosed = { [weak core] in closed.succeed(core?.machine.reason ?? .closedHere) }
         let hasEnded: @Sendable () -> Void = { [weak core] in
@@ -117,12 +131,13 @@ extension Supervisor {
             let connection = Connection(
                 over: core, codec: codec, following: state.inbox, heartbeat: heartbeat, pairing: pairing)
             connection.inbound.onEnd = hasEnded
+            if let watch { connection.inbound.addFirst(watch) }
             core.start()
             if let why = await register(connection, registration) {
                 connection.outbound.retire(.afterRegistration)
                 connection.inbound.retire(.afterRegistration)
                 core.endAtOnce()
-                return lost(generation, why)
+                return .lost(why)
             }
             early = connection
         }
@@ -130,7 +145,7 @@ extension Supervisor {
         let action = machine.registered(generation, now: now)
         guard action == .open else {
             core.endAtOnce()
-            return action
+            return .turned(action)
         }
         let framesBefore = state.inbox.addedFrames
         let connection =
@@ -140,6 +155,7 @@ extension Supervisor {
                 Connection(over: core, codec: codec, filling: state.inbox, heartbeat: heartbeat, pairing: pairing)
             }
         connection.inbound.onEnd = hasEnded
+        if let watch { connection.inbound.addFirst(watch) }
         connection.inbound.add(SubscriptionTaker(subscriptions))
         state.open(connection, framesBefore: framesBefore)
         if let early {
@@ -150,7 +166,7 @@ extension Supervisor {
         connection.heartbeat?.onRoundTrip = { [weak board] in board?.roundTrip = $0 }
         connection.heartbeat?.begin()
         early = nil
-        return lost(generation, OfflineReason(await follow(connection, until: closed)))
+        return .lost(OfflineReason(await follow(connection, until: closed)))
     }
 
     /// Lets messages flow until the connection has ended.
@@ -174,67 +190,6 @@ extension Supervisor {
     }
 }
 
-// The registration.
-extension Supervisor {
-    private enum Step: Sendable {
-        case done
-        case failed(any Error)
-        case late(SocketError)
-        case cancelled
-    }
-
-    /// Runs `registration` on `connection`, within its limit; nil if the server knows this client now.
-    private func register(_ connection: Connection<C>, _ registration: @escaping Registration) async -> OfflineReason? {
-        let limit = options.registrationLimit
-        let loop = loop
-        let steps: (first: Step, last: Step) = await withTaskGroup(of: Step.self) { group in
-            group.addTask(executorPreference: loop.tasks) {
-                do {
-                    try await registration(connection)
-                    return .done
-                } catch {
-                    return .failed(error)
-                }
-            }
-            group.addTask(executorPreference: loop.tasks) {
-                let never = OneShot<Void>(timeOut: SocketError(timedOut: .registration, after: limit))
-                do {
-                    try await never.value(within: limit, on: loop)
-                } catch let error as SocketError {
-                    return .late(error)
-                } catch {}
-                return .cancelled
-            }
-            let first = await group.next() ?? .cancelled
-            // What it waits for on the connection ends, too.
-            if case .done = first {} else if case .failed = first {} else { connection.core.closeNow() }
-            group.cancelAll()
-            return (first, await group.next() ?? .cancelled)
-        }
-        switch steps.first {
-        case .done: return connection.inbound.isRetired ? .failed(.swappedInRegistration) : nil
-        case .failed(let error): return reason(error, connection)
-        case .late(let error): return OfflineReason(error)
-        case .cancelled: return OfflineReason(SocketError(.closed, "the registration was cancelled"))
-        }
-    }
-
-    private func reason(_ error: any Error, _ connection: Connection<C>) -> OfflineReason {
-        let end = connection.core.machine.reason
-        if let hint = error as? ReconnectHint {
-            machine.obey(hint)
-            return end.map { OfflineReason($0) } ?? .byServer
-        }
-        if let error = error as? SocketError {
-            if error.code == .kicked || error.code == .loginRefused || end == nil { return OfflineReason(error) }
-        }
-        // An error of the application's own stands, unless it comes of the end of the connection.
-        if let end, error is SocketError || error is CancellationError || connection.inbox.hasToldEnd { return OfflineReason(end) }
-        if error is CancellationError { return OfflineReason(SocketError(.closed, "the registration was cancelled")) }
-        return .loginRefused(SocketError(.loginRefused, "the registration failed", cause: error))
-    }
-}
-
 extension StreamCore {
     /// Nothing more comes: it is given back at once, unless it is being closed in good order by this side.
     fileprivate func readingEndedUnderSupervision() {
@@ -246,10 +201,6 @@ extension StreamCore {
 extension SocketError {
     fileprivate static var afterRegistration: SocketError {
         SocketError(.misuse, "the registration is over, and with it the use of its connection")
-    }
-
-    fileprivate static var swappedInRegistration: SocketError {
-        SocketError(.misuse, "the registration swapped the codec of its connection")
     }
 
     /// `error` as it is if it is one of ours.

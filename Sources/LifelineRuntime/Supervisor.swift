@@ -40,6 +40,7 @@ public final actor Supervisor<C: Codec> {
     /// A setting that can't be meant: the link stops with it as soon as it is started.
     nonisolated let invalid: SocketError?
     nonisolated let registration: Registration?
+    nonisolated let goAway: (@Sendable (C.Decoder.Frame) -> GoAway?)?
     nonisolated let board = StatusBoard()
     nonisolated let subscriptions = MailboxList<C.Decoder.Frame>()
 
@@ -73,10 +74,16 @@ public final actor Supervisor<C: Codec> {
     ///     that it throws stops the link as ``OfflineReason/loginRefused(_:)`` unless ``ReconnectPolicy/decide`` says otherwise; a
     ///     ``SocketError`` counts by its code, a ``ReconnectHint`` is obeyed, and when the connection itself has ended, its end counts. It is
     ///     cancelled at the limit and by a stop, which both wait for it.
+    ///   - goAway: finds out whether a frame says that the server lets this client go, and what it wants then: see ``GoAway``. It is shown
+    ///     each frame of each connection on the event loop, whether or not somebody reads, so it must be quick; where the frame would go
+    ///     without it, it goes all the same. What it gives is obeyed when the connection ends, whatever ends it, and before the failure of
+    ///     a registration; of several the last one counts. The server should end the connection then; if not, it is ended here after
+    ///     ``SupervisorOptions/goAwayLimit``. While the inbox is full, reading pauses, and nothing is found. Default: nothing is looked for.
     public init(
         endpoint: Endpoint, codec: C, pairing: Pairing<C>? = nil, on network: some Network, heartbeat: Heartbeat<C> = .none,
         reconnect: ReconnectPolicy = .exponential(), offline: OfflineRule<C.Outgoing> = .wait,
-        options: SupervisorOptions = SupervisorOptions(), register: Registration? = nil
+        options: SupervisorOptions = SupervisorOptions(), register: Registration? = nil,
+        goAway: (@Sendable (C.Decoder.Frame) -> GoAway?)? = nil
     ) {
         self.codec = codec
         self.options = options
@@ -89,6 +96,7 @@ public final actor Supervisor<C: Codec> {
             invalid = error
         }
         registration = register
+        self.goAway = goAway
         driver = network._driver.base
         loop = driver.nextLoop()
         machine = SupervisorMachine(endpoint: endpoint, policy: reconnect)
@@ -147,7 +155,8 @@ extension Supervisor {
         if machine.isWaiting { wake?.succeed(()) }
     }
 
-    /// What the server wants when the present connection ends, as read from its own protocol. Obeyed once; does nothing without a connection.
+    /// What the server wants when the present connection ends, as read from its own protocol by a reader of messages. Obeyed once, and before
+    /// what `goAway` has found; does nothing without a connection.
     public func obey(_ hint: ReconnectHint) { machine.obey(hint) }
 
     /// Facts about the present connection; nil while there is none.

@@ -24,26 +24,29 @@ extension ByteStream {
 }
 
 extension Server {
-    /// Listens at `endpoint` over the system's network; see ``Server/bind(_:codec:on:options:tooBusy:heartbeat:handshake:)``.
+    /// Listens at `endpoint` over the system's network; see
+    /// ``Server/bind(_:codec:pairing:on:options:tooBusy:heartbeat:handshake:)``.
     public static func bind(
-        _ endpoint: Endpoint, codec: C, options: ServerOptions = ServerOptions(), tooBusy: C.Outgoing? = nil,
+        _ endpoint: Endpoint, codec: C, pairing: Pairing<C>? = nil, options: ServerOptions = ServerOptions(), tooBusy: C.Outgoing? = nil,
         heartbeat: Heartbeat<C> = .none, handshake: (@Sendable (ByteStream) async throws -> Void)? = nil
     ) async throws -> Server<C> {
         try await bind(
-            endpoint, codec: codec, on: SystemNetwork(), options: options, tooBusy: tooBusy, heartbeat: heartbeat, handshake: handshake)
+            endpoint, codec: codec, pairing: pairing, on: SystemNetwork(), options: options, tooBusy: tooBusy, heartbeat: heartbeat,
+            handshake: handshake)
     }
 }
 
 extension Supervisor {
     /// A link to `endpoint` over the system's network, not started; see
-    /// ``Supervisor/init(endpoint:codec:pairing:on:heartbeat:reconnect:offline:options:register:)``.
+    /// ``Supervisor/init(endpoint:codec:pairing:on:heartbeat:reconnect:offline:options:register:goAway:)``.
     public init(
         endpoint: Endpoint, codec: C, pairing: Pairing<C>? = nil, heartbeat: Heartbeat<C> = .none,
         reconnect: ReconnectPolicy = .exponential(), offline: OfflineRule<C.Outgoing> = .wait,
-        options: SupervisorOptions = SupervisorOptions(), register: Registration? = nil
+        options: SupervisorOptions = SupervisorOptions(), register: Registration? = nil,
+        goAway: (@Sendable (C.Decoder.Frame) -> GoAway?)? = nil
     ) {
         self.init(
             endpoint: endpoint, codec: codec, pairing: pairing, on: SystemNetwork(), heartbeat: heartbeat, reconnect: reconnect,
-            offline: offline, options: options, register: register)
+            offline: offline, options: options, register: register, goAway: goAway)
     }
 }

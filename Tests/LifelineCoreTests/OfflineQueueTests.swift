@@ -114,6 +114,87 @@ struct OfflineQueueTests {
         #expect(sent == [2, 3] && expired == [1])
     }
 
+    @Test("the first stays the first when it wasn't encoded, whatever happens to the others meanwhile")
+    func leaving() {
+        for removed in [[], [2], [2, 3], [2, 3, 4]] {
+            var queue = OfflineQueue<Int>(limit: 100)
+            var dropped: [Int] = []
+            let ids = (1...4).compactMap { queue.add($0, key: $0, dropped: &dropped) }
+            var expired: [Int] = []
+            #expect(queue.beginFirst(now: .zero, expired: &expired) == 1 && queue.count == 4)
+            #expect(queue.isLeaving(ids[0]) && !queue.isLeaving(ids[1]))
+            for number in removed { #expect(queue.remove(ids[number - 1]) == number) }
+            // It takes the key's place when the first has gone; the first itself can't be had back.
+            _ = queue.add(5, key: 1, dropped: &dropped)
+            for number in 6...50 { _ = queue.add(number, dropped: &dropped) }
+            #expect(dropped == [])
+            queue.endFirst(isGone: false)
+            #expect(drain(&queue).sent == (1...50).filter { !removed.contains($0) })
+            #expect(queue.isEmpty)
+        }
+        var queue = OfflineQueue<Int>(limit: 100)
+        var (dropped, expired): ([Int], [Int]) = ([], [])
+        for number in 1...3 { _ = queue.add(number, dropped: &dropped) }
+        _ = queue.beginFirst(now: .zero, expired: &expired)
+        #expect(queue.removeAll() == [1, 2, 3])
+        queue.endFirst(isGone: false)
+        #expect(queue.isEmpty && drain(&queue).sent == [])
+    }
+
+    @Test("as a list does it, whatever is done in whatever order", arguments: 1...200 as ClosedRange<UInt64>)
+    func model(seed: UInt64) {
+        var numbers = Numbers(seed)
+        let limit = Int.random(in: 1...80, using: &numbers)
+        let makesRoom = Bool.random(using: &numbers)
+        var queue = OfflineQueue<Int>(limit: limit, makesRoom: makesRoom)
+        var list: [(id: UInt64, element: Int)] = []
+        var isLeaving = false
+        var (dropped, expired): ([Int], [Int]) = ([], [])
+        for step in 0..<500 {
+            switch Int.random(in: 0..<10, using: &numbers) {
+            case 0..<5:
+                dropped = []
+                let id = queue.add(step, dropped: &dropped)
+                if list.count >= limit {
+                    let oldest = isLeaving ? 1 : 0
+                    guard makesRoom, oldest < list.count else {
+                        #expect(id == nil)
+                        continue
+                    }
+                    #expect(dropped == [list.remove(at: oldest).element])
+                }
+                list.append((id ?? 0, step))
+            case 5, 6:
+                guard let place = list.indices.randomElement(using: &numbers) else { continue }
+                let taken = queue.remove(list[place].id)
+                if isLeaving, place == 0 { #expect(taken == nil) } else { #expect(taken == list.remove(at: place).element) }
+            case 7, 8:
+                if isLeaving {
+                    let isGone = Bool.random(using: &numbers)
+                    queue.endFirst(isGone: isGone)
+                    if isGone { list.removeFirst() }
+                    isLeaving = false
+                } else {
+                    #expect(queue.beginFirst(now: .zero, expired: &expired) == list.first?.element)
+                    isLeaving = !list.isEmpty
+                }
+            default: #expect(queue.count == list.count)
+            }
+        }
+        #expect(queue.removeAll() == list.map(\.element))
+    }
+
+    @Test("a long queue costs no more per message than a short one", .timeLimit(.minutes(1)))
+    func longQueue() {
+        // Looking at all that has gone would take a thousand times as long.
+        let count = 100_000
+        var queue = OfflineQueue<Int>(limit: count, makesRoom: true)
+        var dropped: [Int] = []
+        for number in 0..<(3 * count) { _ = queue.add(number, dropped: &dropped) }
+        #expect(dropped.count == 2 * count && queue.count == count)
+        #expect(drain(&queue).sent.first == 2 * count)
+    }
+
     @Test("everything is taken back")
     func removeAll() {
         var queue = OfflineQueue<Int>(limit: 100)

@@ -318,6 +318,72 @@ struct SupervisorMachineTests {
         #expect(script.waited() == .dial(Self.home))
     }
 
+    private static let goAways: [(GoAway, Action)] = [
+        (.kicked("x"), .end(.kicked(SocketError(.kicked, "x")))),
+        (.tooBusy(), .wait(.seconds(1))),
+        (.tooBusy(after: .seconds(7)), .wait(.seconds(7))),
+        (.comeBack(after: .milliseconds(250)), .wait(.milliseconds(250))),
+        (.elsewhere(.inMemory("other")), .wait(.zero)),
+        (.elsewhere(.inMemory("other"), after: .seconds(3)), .wait(.seconds(3))),
+    ]
+
+    @Test(
+        "C78: a server that lets the client go is obeyed once, whatever ends the connection or fails its registration",
+        arguments: 0..<6, 0..<4)
+    func goAway(index: Int, end: Int) {
+        let (goAway, expected) = Self.goAways[index]
+        let ends = [.byServer, OfflineReason(SocketError(.reset, "x")), OfflineReason(SocketError(.loginRefused, "x")), refused]
+        var script = Script(.every(.seconds(1)))
+        _ = script.start()
+        _ = script.dialed()
+        if end < 2 { _ = script.registered() }
+        script.machine.letGo(.kicked())
+        script.machine.letGo(goAway)
+        #expect(script.lost(ends[end]) == expected)
+        #expect(script.machine.status?.offlineReason == goAway.reason)
+        script.machine.letGo(.kicked())  // Nobody is there to have said it.
+        guard script.machine.isRunning else { return }
+        _ = script.waited()
+        #expect(script.lost(ends[1]) == .wait(.seconds(1)))
+    }
+
+    @Test("what the application was told goes before it; a start begins without either")
+    func goAwayAndHint() {
+        var script = Script(.every(.seconds(1)))
+        _ = script.start()
+        script.connect()
+        script.machine.letGo(.tooBusy(after: .seconds(7)))
+        script.machine.obey(.never)
+        #expect(script.lost(.byServer) == .end(.kicked(SocketError(.kicked, "x"))))
+        #expect((script.machine.status?.offlineReason?.error?.cause as? SocketError)?.code == .tooBusy)
+        _ = script.start()
+        script.connect()
+        script.machine.letGo(.kicked())
+        #expect(script.machine.stop(because: .user) == .interrupt && script.lost(.byServer) == .end(.byUser(.user)))
+        _ = script.start()
+        script.connect()
+        #expect(script.lost(.byServer) == .wait(.seconds(1)))
+    }
+
+    @Test("a spread makes it later by chance, never earlier, and no time is too long", arguments: 1...100 as ClosedRange<UInt64>)
+    func spread(seed: UInt64) {
+        var script = Script(.every(.seconds(1)))
+        script.generator = Numbers(seed)
+        _ = script.start()
+        script.connect()
+        script.machine.obey(.after(.seconds(5), spread: .seconds(10)))
+        guard case .wait(let delay) = script.lost(.byServer) else { preconditionFailure() }
+        #expect(delay >= .seconds(5) && delay <= .seconds(15))
+        let extremes: [(Duration, Duration)] = [(.seconds(-5), .seconds(-1)), (.zero, .zero), (.seconds(Int64.max), .seconds(Int64.max))]
+        for (delay, spread) in extremes {
+            _ = script.waited()
+            script.connect()
+            script.machine.letGo(.comeBack(after: delay, spread: spread))
+            guard case .wait(let wait) = script.lost(.byServer) else { preconditionFailure() }
+            #expect(wait == max(.zero, min(delay, wait)))
+        }
+    }
+
     @Test("reasons tell the kinds apart")
     func reasons() {
         #expect(OfflineReason(.closedByPeer) == .byServer)

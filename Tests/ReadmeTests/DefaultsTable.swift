@@ -44,6 +44,7 @@ struct DefaultsTable {
             row("", "`handlers`, where they run", "\(server.handlers)"),
             row("`SupervisorOptions`", "`connectLimit`, one attempt, name look-up included; nil for none", time(supervisor.connectLimit)),
             row("", "`registrationLimit`, one registration", time(supervisor.registrationLimit)),
+            row("", "`goAwayLimit`, the connection lives on after the server has let the client go", time(supervisor.goAwayLimit)),
             row("", "`retryBudget`, attempts shared with other links", supervisor.retryBudget == nil ? "none" : "some"),
             row("`Supervisor`", "`stop(within:)`, the wait for the peer's end", "2 s"),
             row("", "`statusUpdates`, changes that a reader may leave unread; older ones merge", "\(StatusQueue.limit)"),

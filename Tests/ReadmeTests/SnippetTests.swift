@@ -176,6 +176,34 @@ struct SnippetTests {
             try await running
         }
     }
+
+    @Test func clientsAreLetGo() async throws {
+        try await simulate { world in
+            var options = ServerOptions()
+            options.onHandlerError = { #expect(($0 as? SocketError)?.code == .kicked) }
+            for way in ["kick", "restart"] {
+                let server = try await Server.bind(.inMemory(way), codec: .lines, on: world.network, options: options)
+                async let running: Void = server.run { while try await $0.next() != nil {} }
+                let link = link(to: .inMemory(way), on: world.network)
+                await link.start()
+                for await status in link.statusUpdates where status.isConnected { break }
+                if way == "kick" { for connection in server.connections { try await kick(connection) } } else { try await restart(server) }
+                for await status in link.statusUpdates {
+                    if case .stopped(why: .kicked(let error)) = status {
+                        #expect(way == "kick" && error.message == "logged in elsewhere")
+                        break
+                    }
+                    if case .waiting(for: let delay, why: .byServer) = status {
+                        #expect(way == "restart" && delay >= .seconds(5) && delay <= .seconds(15))
+                        break
+                    }
+                }
+                await link.stop()
+                await server.shutdown(within: .seconds(1))
+                try await running
+            }
+        }
+    }
 }
 
 /// Credentials that are fresh each time.
