@@ -1,0 +1,68 @@
+import LifelineCore
+import Testing
+
+@testable import LifelineRuntime
+@testable import LifelineTesting
+
+@Suite("A link in between")
+struct SupervisorMomentTests {
+    @Test("C69: a stop in the moment of the start interrupts the attempt", arguments: UInt64(0)..<20)
+    func stopBehindStart(seed: UInt64) async throws {
+        try await simulate(seed: seed) { world in
+            let lobby = Lobby(world)
+            try await lobby.open(backlog: 1)
+            lobby.pause()
+            // It takes the only place, and nobody accepts.
+            let first = try await ByteStream.connect(to: .inMemory("home"), on: world.network)
+            let link = world.link()
+            async let started = link.start()
+            async let stopped: Void = link.stop()
+            _ = await (started, stopped)
+            await link.stop()
+            #expect(world.now == .zero)
+            await first.close(within: .zero)
+            await lobby.kill()
+            await world.expectQuiet()
+        }
+    }
+
+    @Test("a start begins a new run at once: what is sent and read right behind it belongs to it")
+    func useBehindStart() async throws {
+        try await simulate { world in
+            let lobby = Lobby(world)
+            try await lobby.open()
+            let link = world.link()
+            await link.start()
+            _ = try await lobby.peer(0)
+            await link.stop(within: .zero)
+            #expect(await link.start())
+            async let message = link.next()
+            try await link.send("hello")
+            let peer = try await lobby.peer(1)
+            #expect(try await peer.line() == "hello")
+            try await peer.say("hi")
+            #expect(try await message == "hi")
+            await link.stop(within: .zero)
+            await lobby.kill()
+            await world.expectQuiet()
+        }
+    }
+
+    @Test("who is told that it has stopped can start it", arguments: UInt64(0)..<20)
+    func startWhenStopped(seed: UInt64) async throws {
+        try await simulate(seed: seed, loops: 1 + Int(seed % 2)) { world in
+            let link = world.link(reconnect: .never)
+            let updates = link.statusUpdates
+            await link.start()
+            var stops = 0
+            for await status in updates where status.isStopped {
+                stops += 1
+                if stops == 5 { break }
+                #expect(await link.start())
+            }
+            #expect(link.status.isStopped)
+            await link.stop()
+            await world.expectQuiet()
+        }
+    }
+}
