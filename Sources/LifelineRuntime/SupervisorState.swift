@@ -46,6 +46,12 @@ final class SupervisorState<C: Codec>: @unchecked Sendable {
     var waitingMessages: Int { lock.withLock { queue.count } }
 
     var now: Duration { .nanoseconds(loop.now.nanoseconds) }
+
+    deinit {
+        // Whoever asks what became of a message may hold nothing but its receipt.
+        let error = SocketError(.closed, "the link has gone")
+        for message in queue.removeAll() { message.receipt.finish(.neverSent(error)) }
+    }
 }
 
 // The supervisor's side, on the loop.

@@ -65,4 +65,41 @@ struct SupervisorMomentTests {
             await world.expectQuiet()
         }
     }
+
+    @Test("the time to live goes on where a connection was lost with the message before it")
+    func timeToLive() async throws {
+        try await simulate { world in
+            let lobby = Lobby(world, options: .slow)
+            try await lobby.open()
+            var options = SupervisorOptions()
+            options.connection.socket.sendBuffer = 64
+            options.connection.outbox = Marks(high: 100)
+            let link = world.link(reconnect: .every(.seconds(100)), options: options)
+            await link.start()
+            _ = await world.wait(for: link) { $0 == .connected }
+            while try link.state.present().outbound.outbox.waitingBytes < 100 {
+                try await link.send(String(repeating: "x", count: 50))
+                await world.settle()
+            }
+            let start = world.now
+            async let sending: Void = {
+                await expectError(.expired) { try await link.send("late", timeToLive: .seconds(10)) }
+                #expect(world.now - start == .seconds(10))
+            }()
+            try await world.advance(by: .seconds(8))
+            try await lobby.peer(0).reset()
+            _ = await sending
+            await link.stop(within: .zero)
+            await lobby.kill()
+            await world.expectQuiet()
+        }
+    }
+
+    @Test("what still waits when the link itself goes was never sent")
+    func forgotten() async throws {
+        try await simulate { world in
+            let receipt = try world.link().post("kept")
+            #expect(try await receipt.outcome == .neverSent(SocketError(.closed, "x")))
+        }
+    }
 }
