@@ -16,7 +16,8 @@ public enum LinkStatus: Sendable, Equatable {
     case connecting(attempt: Int)
     /// Registered: messages flow.
     case connected
-    /// Offline, with the next attempt in `for`, counted from when this status began.
+    /// Offline, with the next attempt in `for`, counted from when this status began. Where links share a `RetryBudget`, another wait may
+    /// follow: the one for the attempt's turn.
     case waiting(for: Duration, why: OfflineReason)
     /// Offline, with no further attempt until it is started again.
     case stopped(why: OfflineReason)

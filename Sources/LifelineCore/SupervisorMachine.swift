@@ -8,6 +8,7 @@
 ///             hurry │       ▼                  ▼                      ▼
 ///                   └──── waiting ◀───────────────────────────────────┘
 ///
+///   waited, and others' turn first:  waiting ──▶ waiting
 ///   lost, and no further attempt:  connecting, registering, connected ───────────────────────▶ stopped ── start ──▶ connecting
 ///   stop:                          connecting, registering, connected, waiting ──▶ stopping ──▶ stopped
 ///                                                                             over, or any event
@@ -30,13 +31,13 @@ package struct SupervisorMachine: Sendable {
     package enum Action: Sendable, Equatable {
         /// Nothing: the event is not, or no longer, of interest. What came with it is to be given back.
         case ignore
-        /// Dial and tell ``SupervisorMachine/dialed(_:)`` or ``SupervisorMachine/lost(_:_:now:using:reserving:)``.
+        /// Dial and tell ``SupervisorMachine/dialed(_:)`` or ``SupervisorMachine/lost(_:_:now:using:)``.
         case dial(Endpoint)
         /// Run the registration on what was dialed and tell ``SupervisorMachine/registered(_:now:)`` or `lost`.
         case register
         /// Let messages flow, and tell `lost` when the connection has ended.
         case open
-        /// Tell ``SupervisorMachine/waited(_:)`` after this time.
+        /// Tell ``SupervisorMachine/waited(_:now:reserving:)`` after this time.
         case wait(Duration)
         /// End what is under way.
         case interrupt
@@ -59,6 +60,8 @@ package struct SupervisorMachine: Sendable {
     private var outageBegan = Duration.zero
     private var dialBegan = Duration.zero
     private var elsewhere: Endpoint?
+    /// The attempt that is waited for has its part of the budget.
+    private var hasReserved = false
     private var hint: ReconnectHint?
     private var goAway: GoAway?
 
@@ -117,11 +120,8 @@ extension SupervisorMachine {
     }
 
     /// The attempt has failed, or the connection has ended.
-    ///
-    /// - Parameter reserving: may lengthen the delay that was planned, where several links share a budget.
     package mutating func lost(
-        _ generation: UInt64, _ why: OfflineReason, now: Duration, using generator: inout some RandomNumberGenerator,
-        reserving: (Duration) -> Duration = { $0 }
+        _ generation: UInt64, _ why: OfflineReason, now: Duration, using generator: inout some RandomNumberGenerator
     ) -> Action {
         guard generation == self.generation else { return .ignore }
         if let over = stopIfStopping() { return over }
@@ -137,22 +137,25 @@ extension SupervisorMachine {
         goAway = nil
         switch plan(for: why, hint, now, using: &generator) {
         case .stop(let why): return end(why)
-        case .wait(let planned):
-            let delay = reserving(planned)
-            if let within = policy.within, now.addingClamped(delay) > outageBegan.addingClamped(within) {
-                return end(.gaveUp(attempts: attempt, last: why))
-            }
-            self.generation += 1
-            phase = .waiting(delay, why: why)
-            return .wait(delay)
+        case .wait(let delay):
+            hasReserved = false
+            return wait(delay, why, now)
         }
     }
 
     /// The wait is over.
-    package mutating func waited(_ generation: UInt64, now: Duration) -> Action {
+    ///
+    /// - Parameter reserving: how much longer it has to be, where several links share a budget. Asked once for each attempt, and only now:
+    ///   what is reserved ahead would be used up by the time at which the attempt is made.
+    package mutating func waited(_ generation: UInt64, now: Duration, reserving: () -> Duration = { .zero }) -> Action {
         guard generation == self.generation else { return .ignore }
         if let over = stopIfStopping() { return over }
-        guard case .waiting = phase else { return .ignore }
+        guard case .waiting(_, let why) = phase else { return .ignore }
+        if !hasReserved {
+            hasReserved = true
+            let delay = reserving()
+            if delay > .zero { return wait(delay, why, now) }
+        }
         return dial(now)
     }
 
@@ -233,6 +236,15 @@ extension SupervisorMachine {
     private static func spread(_ delay: Duration, by spread: Duration, using generator: inout some RandomNumberGenerator) -> Duration {
         let most = spread.clampedNanoseconds
         return most > 0 ? delay.addingClamped(.nanoseconds(Int64.random(in: 0...most, using: &generator))) : delay
+    }
+
+    private mutating func wait(_ delay: Duration, _ why: OfflineReason, _ now: Duration) -> Action {
+        if let within = policy.within, now.addingClamped(delay) > outageBegan.addingClamped(within) {
+            return end(.gaveUp(attempts: attempt, last: why))
+        }
+        generation += 1
+        phase = .waiting(delay, why: why)
+        return .wait(delay)
     }
 
     private mutating func dial(_ now: Duration) -> Action {

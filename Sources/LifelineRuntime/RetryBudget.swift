@@ -1,7 +1,7 @@
 import LifelineCore
 
 /// Attempts to reconnect that several supervisors of a process share, so that they don't storm a server that comes back: so many at once,
-/// and then one per period. Who comes later waits longer; nobody gives up for it.
+/// and then one per period. Who comes later waits longer; nobody gives up for it. It is asked when the schedule's delay is over.
 ///
 /// The proof behind `@unchecked`: `bucket` is guarded by `lock`.
 public final class RetryBudget: @unchecked Sendable {

@@ -63,10 +63,7 @@ extension Supervisor {
     private func lost(_ generation: UInt64, _ why: OfflineReason) -> Action {
         noteCancellation()
         var dice = LoopDice(loop)
-        let now = now
-        return machine.lost(generation, why, now: now, using: &dice) { delay in
-            options.retryBudget.map { max(delay, $0.reserve(at: now)) } ?? delay
-        }
+        return machine.lost(generation, why, now: now, using: &dice)
     }
 
     /// The task is cancelled by a stop, which the machine knows of, or from outside.
@@ -81,7 +78,8 @@ extension Supervisor {
         try? await wake.value(within: delay, on: loop)
         self.wake = nil
         noteCancellation()
-        return machine.waited(generation, now: now)
+        let now = now
+        return machine.waited(generation, now: now) { options.retryBudget?.reserve(at: now) ?? .zero }
     }
 
     private func dial(_ endpoint: Endpoint) async -> Action {

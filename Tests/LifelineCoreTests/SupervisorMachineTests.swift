@@ -231,15 +231,19 @@ struct SupervisorMachineTests {
         #expect(script.machine.status == .connecting(attempt: 1))
     }
 
-    @Test("a shared budget lengthens the delay, and the total time holds all the same")
+    @Test("a shared budget lengthens the delay once it is over, and once only; the total time holds all the same")
     func budget() {
         var script = Script(.every(.seconds(1), within: .seconds(10)))
         _ = script.start()
-        let slow = script.machine.lost(1, refused, now: .zero, using: &script.generator) { $0 + .seconds(5) }
-        #expect(slow == .wait(.seconds(6)))
+        #expect(script.lost(refused) == .wait(.seconds(1)))
+        script.now = .seconds(1)
+        #expect(script.machine.waited(script.machine.generation, now: script.now) { .seconds(5) } == .wait(.seconds(5)))
+        #expect(script.machine.status == .waiting(for: .seconds(5), why: refused))
         script.now = .seconds(6)
-        _ = script.waited()
-        let late = script.machine.lost(script.machine.generation, refused, now: script.now, using: &script.generator) { $0 + .seconds(5) }
+        #expect(script.machine.waited(script.machine.generation, now: script.now) { .seconds(5) } == .dial(Self.home))
+        #expect(script.lost(refused) == .wait(.seconds(1)))
+        script.now = .seconds(7)
+        let late = script.machine.waited(script.machine.generation, now: script.now) { .seconds(5) }
         #expect(late == .end(.gaveUp(attempts: 2, last: refused)))
     }
 

@@ -102,4 +102,24 @@ struct SupervisorMomentTests {
             #expect(try await receipt.outcome == .neverSent(SocketError(.closed, "x")))
         }
     }
+
+    @Test("a shared budget holds also behind a schedule's delay")
+    func budget() async throws {
+        try await simulate { world in
+            var options = SupervisorOptions()
+            options.retryBudget = RetryBudget(burst: 1, every: .seconds(1))
+            let lobby = Lobby(world)
+            try await lobby.open()
+            let links = (0..<5).map { _ in world.link(reconnect: .every(.seconds(10)), options: options) }
+            for link in links { await link.start() }
+            try await world.advance(by: .seconds(60))
+            await lobby.kill()
+            try await lobby.open()
+            try await world.advance(by: .seconds(30))
+            #expect(Array(lobby.accepted.dropFirst(5)) == [70, 71, 72, 73, 74].map { .seconds($0) })
+            for link in links { await link.stop(within: .zero) }
+            await lobby.kill()
+            await world.expectQuiet()
+        }
+    }
 }

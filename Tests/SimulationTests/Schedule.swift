@@ -124,6 +124,12 @@ struct StatusAuditor {
             if now > planned || now < planned && !mayHurry { return "an attempt began at \(now), and was due at \(planned)" }
             return begin(attempt, now)
         case (.connecting, .connected): return nil
+        case (.waiting(let delay, _), .waiting(let more, _)):
+            let planned = since + delay
+            if !schedule.isShared { return "\(next) behind \(status)" }
+            if now > planned || now < planned && !mayHurry { return "the budget was asked at \(now), and was due at \(planned)" }
+            if let within = schedule.within, now + more > outageBegan + within { return "it waits \(more), which is beyond \(within)" }
+            return more > .zero ? nil : "it waits \(more) for the budget"
         case (.connecting, .waiting(let delay, let why)): return lost(delay, why, now)
         case (.connected, .waiting(let delay, let why)):
             if now - since >= schedule.stableAfter { startOver(now) }
@@ -174,7 +180,7 @@ struct StatusAuditor {
         }
         guard let range else { return "it goes on after \(delaysUsed - 1) delays" }
         let earliest = max(range.lowerBound, dialBegan + schedule.spacing - now)
-        let latest = schedule.isShared ? Duration.seconds(1_000) : max(range.upperBound, earliest)
+        let latest = max(range.upperBound, earliest)
         if delay < earliest || delay > latest { return "it waits \(delay), and should wait \(earliest) to \(latest): \(why)" }
         if let within = schedule.within, now + delay > outageBegan + within { return "it waits \(delay), which is beyond \(within)" }
         return nil
