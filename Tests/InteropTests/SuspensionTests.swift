@@ -9,8 +9,9 @@ import Testing
 struct SuspensionTests {
     @Test("C67: a suspended process doesn't take its peer for dead, for the pong is there")
     func pongIsThere() async {
-        // The test that is suspended has a process of its own.
+        // The test that is suspended has a process of its own, which ends by itself if it hangs.
         await #expect(processExitsWith: .success) {
+            alarm(120)
             try await withOutagePeer { peer in
                 let link = watchfulLink(to: peer.endpoint, answerWithin: .seconds(2))
                 try await running(link) { statuses in
@@ -33,6 +34,7 @@ struct SuspensionTests {
     @Test("A peer that died while this process was suspended is found all the same")
     func peerIsDead() async {
         await #expect(processExitsWith: .success) {
+            alarm(120)
             try await withOutagePeer { peer in
                 let link = watchfulLink(to: peer.endpoint)
                 try await running(link) { statuses in

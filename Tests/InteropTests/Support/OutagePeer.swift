@@ -134,7 +134,7 @@ struct StatusReader {
 extension Supervisor where C == LineCodec {
     /// Says `line` and hears it again.
     func expectEcho(_ line: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        try await send(line)
+        try await send(line, timeToLive: outerLimit)
         try await expectAnswer(line, sourceLocation: sourceLocation)
     }
 
