@@ -64,8 +64,10 @@ struct TypedLines<C: ShellCodec>: Sendable {
 
     private func complain(_ frame: ShellFrame, _ error: any Error) {
         var words = "\(error)"
-        // Why it has given up is told once.
-        if let error = error as? SocketError { words = error.code == .gaveUp ? "\(error.code)" : "\(error.code): \(error.message)" }
+        if let error = error as? SocketError {
+            // Why the link has stopped is told once, by its status.
+            words = (error.cause as? SocketError).map { "\($0.code)" } ?? "\(error.code): \(error.message)"
+        }
         Console.note("not sent: \(settings.framing.lines.excerpt(frame)): \(words)")
     }
 }

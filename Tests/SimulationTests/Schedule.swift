@@ -160,14 +160,14 @@ struct StatusAuditor {
             switch hint {
             case .none: nil
             case .certain(let hint): hint
-            case .possible(let hint): if case .after(delay) = hint { hint } else { nil }
+            case .possible(let hint): if case .after(delay, _) = hint { hint } else { nil }
             }
         if hinted == nil, !why.mayRetry { return "it goes on after \(why)" }
         if schedule.isNever { return "it goes on, and never should" }
         if attempts >= schedule.attempts ?? .max { return "it goes on after \(attempts) attempts" }
         var range: ClosedRange<Duration>?
         switch hinted {
-        case .after(let time)?: range = time...time
+        case .after(let time, let spread)?: range = time...(time + spread)
         case .elsewhere(_, let time)?:
             range = time.map { $0...$0 } ?? (changes == 0 ? .zero ... .zero : nil)
             changes += 1
