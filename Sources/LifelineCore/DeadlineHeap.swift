@@ -2,9 +2,9 @@
 ///
 /// Nothing is taken out before its time: whoever finds an item that no longer matters passes over it, and ``removeAll(where:)`` clears
 /// out when there are too many of them. So an item costs O(log n) once, whether its deadline comes or not.
-struct DeadlineHeap<Item: Sendable>: Sendable {
-    private struct Entry {
-        let time: Duration
+package struct DeadlineHeap<Time: Comparable, Item> {
+    fileprivate struct Entry {
+        let time: Time
         let order: UInt64
         let item: Item
 
@@ -14,17 +14,19 @@ struct DeadlineHeap<Item: Sendable>: Sendable {
     private var heap: [Entry] = []
     private var added: UInt64 = 0
 
-    var count: Int { heap.count }
-    var earliest: Duration? { heap.first?.time }
+    package init() {}
 
-    mutating func add(_ item: Item, at time: Duration) {
+    package var count: Int { heap.count }
+    package var earliest: Time? { heap.first?.time }
+
+    package mutating func add(_ item: Item, at time: Time) {
         added &+= 1
         heap.append(Entry(time: time, order: added, item: item))
         siftUp(heap.count - 1)
     }
 
     /// Takes the first item whose deadline is `now` or earlier.
-    mutating func popDue(_ now: Duration) -> Item? {
+    package mutating func popDue(_ now: Time) -> Item? {
         guard let first = heap.first, first.time <= now else { return nil }
         let last = heap.removeLast()
         if !heap.isEmpty {
@@ -34,9 +36,9 @@ struct DeadlineHeap<Item: Sendable>: Sendable {
         return first.item
     }
 
-    mutating func removeAll() { heap = [] }
+    package mutating func removeAll() { heap = [] }
 
-    mutating func removeAll(where isDead: (Item) -> Bool) {
+    package mutating func removeAll(where isDead: (Item) -> Bool) {
         heap.removeAll { isDead($0.item) }
         for place in stride(from: heap.count / 2 - 1, through: 0, by: -1) { siftDown(place) }
     }
@@ -63,3 +65,6 @@ struct DeadlineHeap<Item: Sendable>: Sendable {
         }
     }
 }
+
+extension DeadlineHeap: Sendable where Time: Sendable, Item: Sendable {}
+extension DeadlineHeap.Entry: Sendable where Time: Sendable, Item: Sendable {}

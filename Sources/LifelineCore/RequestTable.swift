@@ -50,7 +50,7 @@ package struct RequestTable<ID: Hashable & Sendable, Waiter: Sendable>: Sendable
 
     private var entries: [ID: Entry] = [:]
     private var due = 0
-    private var deadlines = DeadlineHeap<Ticket>()
+    private var deadlines = DeadlineHeap<Duration, Ticket>()
     /// In the order in which they were given up; those that were answered since are passed over.
     private var givenUp: [Ticket] = []
     private var forgotten = 0

@@ -24,16 +24,30 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
         old.outbox.unlock(needsFlush: false)
     }
 
+    /// Locks the outbox; or leaves it unlocked and throws, once nothing can be sent any more.
+    @inlinable
+    func lockToSend() throws {
+        outbox.lock.lock()
+        guard let error = misuse ?? outbox.end else { return }
+        outbox.unlock(needsFlush: false)
+        throw error
+    }
+
+    /// As ``lockToSend()``; false, with the outbox unlocked, if there is no room.
+    @inlinable
+    func lockIfRoom() throws -> Bool {
+        outbox.lock.lock()
+        if outbox.hasRoom, outbox.end == nil, misuse == nil { return true }
+        let error = misuse ?? outbox.end
+        outbox.unlock(needsFlush: false)
+        if let error { throw error }
+        return false
+    }
+
     /// Encodes `frame` if there is room; false if the caller has to wait its turn first.
     @inlinable
     package func trySend(_ frame: Encoder.Frame) throws -> Bool {
-        outbox.lock.lock()
-        if !outbox.hasRoom || outbox.end != nil || misuse != nil {
-            let error = misuse ?? outbox.end
-            outbox.unlock(needsFlush: false)
-            if let error { throw error }
-            return false
-        }
+        guard try lockIfRoom() else { return false }
         try encode(frame)
         return true
     }
@@ -42,11 +56,7 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
     @inlinable
     package func sendAdmitted(_ frame: Encoder.Frame) throws {
         defer { outbox.admittedIsThrough() }
-        outbox.lock.lock()
-        if let error = misuse ?? outbox.end {
-            outbox.unlock(needsFlush: false)
-            throw error
-        }
+        try lockToSend()
         try encode(frame)
     }
 
@@ -55,11 +65,7 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
 
     /// Encodes `frame` whatever waits. Returns the place behind it, in bytes from the start of the stream.
     package func sendControl(_ frame: Encoder.Frame) throws -> UInt64 {
-        outbox.lock.lock()
-        if let error = misuse ?? outbox.end {
-            outbox.unlock(needsFlush: false)
-            throw error
-        }
+        try lockToSend()
         try append(frame)
         let place = outbox.place
         outbox.unlock(needsFlush: outbox.noteAppended())
@@ -94,13 +100,7 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
 
     /// As ``trySend(_:)``; `observer` is told when the kernel has the frame, or when that can't be any more.
     package func trySend(_ frame: Encoder.Frame, observer: any FlushObserver) throws -> Bool {
-        outbox.lock.lock()
-        if !outbox.hasRoom || outbox.end != nil || misuse != nil {
-            let error = misuse ?? outbox.end
-            outbox.unlock(needsFlush: false)
-            if let error { throw error }
-            return false
-        }
+        guard try lockIfRoom() else { return false }
         try encode(frame, observer: observer)
         return true
     }
@@ -108,11 +108,7 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
     /// As ``sendAdmitted(_:)``, with an observer.
     package func sendAdmitted(_ frame: Encoder.Frame, observer: any FlushObserver) throws {
         defer { outbox.admittedIsThrough() }
-        outbox.lock.lock()
-        if let error = misuse ?? outbox.end {
-            outbox.unlock(needsFlush: false)
-            throw error
-        }
+        try lockToSend()
         try encode(frame, observer: observer)
     }
 
@@ -146,11 +142,7 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
     /// Encodes `last`, whatever waits, and every later send through this object throws `error`: in one step, so that no other sender
     /// gets in between. Nothing has changed if `last` can't be encoded.
     package func retire(_ error: SocketError, announcing last: Encoder.Frame) throws {
-        outbox.lock.lock()
-        if let error = misuse ?? outbox.end {
-            outbox.unlock(needsFlush: false)
-            throw error
-        }
+        try lockToSend()
         try append(last)
         misuse = error
         outbox.unlock(needsFlush: outbox.noteAppended())
@@ -160,11 +152,7 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
     /// gets behind it. Nothing has changed if `last` can't be encoded. The stream's end has to follow in the same turn of the loop: it
     /// wakes those that wait.
     package func sendLast(_ last: Encoder.Frame, ending error: SocketError) throws {
-        outbox.lock.lock()
-        if let error = misuse ?? outbox.end {
-            outbox.unlock(needsFlush: false)
-            throw error
-        }
+        try lockToSend()
         try append(last)
         outbox.end = error
         outbox.unlock(needsFlush: outbox.noteAppended())
@@ -182,13 +170,7 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
 extension Outbound {
     /// Appends `bytes` if there is room; false if the caller has to wait its turn first.
     package func trySend(encoded bytes: Bytes) throws -> Bool {
-        outbox.lock.lock()
-        if !outbox.hasRoom || outbox.end != nil || misuse != nil {
-            let error = misuse ?? outbox.end
-            outbox.unlock(needsFlush: false)
-            if let error { throw error }
-            return false
-        }
+        guard try lockIfRoom() else { return false }
         append(bytes)
         return true
     }
@@ -196,11 +178,7 @@ extension Outbound {
     /// Appends `bytes` in their turn.
     package func sendAdmitted(encoded bytes: Bytes) throws {
         defer { outbox.admittedIsThrough() }
-        outbox.lock.lock()
-        if let error = misuse ?? outbox.end {
-            outbox.unlock(needsFlush: false)
-            throw error
-        }
+        try lockToSend()
         append(bytes)
     }
 

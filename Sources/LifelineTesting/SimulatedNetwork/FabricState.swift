@@ -49,7 +49,7 @@ struct FabricState {
     var now = LoopTime.zero
     let trace: Trace
     var dice: SeededGenerator
-    var events = EventHeap<Event>()
+    var events = DeadlineHeap<LoopTime, Event>()
     var effects: [Effect] = []
 
     var hosts: [Host] = []

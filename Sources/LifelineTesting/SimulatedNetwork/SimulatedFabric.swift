@@ -87,7 +87,7 @@ final class SimulatedFabric: VirtualScheduler.Device, @unchecked Sendable {
 
     // What the scheduler asks.
 
-    var nextTime: LoopTime? { lock.withLock { state.events.nextTime } }
+    var nextTime: LoopTime? { lock.withLock { state.events.earliest } }
 
     func act(at now: LoopTime) -> Bool {
         var hasActed = false
