@@ -33,7 +33,8 @@ final class StatusBoard: @unchecked Sendable {
     /// On the link's loop only, so that every reader sees the same order.
     func post(_ status: LinkStatus) {
         let told: [StatusReader] = lock.withLock {
-            if status == current { return [] }
+            // A wait behind an equal one is another wait.
+            if case .waiting = status {} else if status == current { return [] }
             current = status
             return readers.compactMap(\.reader)
         }

@@ -122,4 +122,13 @@ struct SupervisorMomentTests {
             await world.expectQuiet()
         }
     }
+
+    @Test("a wait for the budget is told, also when it is as long as the schedule's before it")
+    func equalWaits() async throws {
+        let board = StatusBoard()
+        let reader = board.newReader()
+        let waiting = LinkStatus.waiting(for: .seconds(1), why: .byServer)
+        for status in [.connected, .connected, waiting, waiting] { board.post(status) }
+        for expected in [.idle, .connected, waiting, waiting] { #expect(await reader.next() == expected) }
+    }
 }

@@ -177,7 +177,7 @@ extension ClientApp {
                     switch letter.note.number {
                     case -1: .never
                     case -2: .elsewhere(.tcp("branch", 7000))
-                    default: .after(.milliseconds(Int(letter.note.number)))
+                    default: .after(.milliseconds(Int(letter.note.number)), spread: .milliseconds(Int(letter.note.number) % 3 * 100))
                     }
                 auditor.hint = .certain(hint)
                 throw hint

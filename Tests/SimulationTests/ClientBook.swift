@@ -113,7 +113,11 @@ struct ClientBook {
             switch chat.fate {
             case .open: complaints.append("send of chat \(number) has never returned")
             case .accepted: break
-            case .refused(let why): if chat.written != nil { complaints.append("chat \(number) was sent, and its sender was told \(why)") }
+            case .refused(let why):
+                // One that was encoded as the connection ended is lost, and so never sent, too.
+                if chat.hasArrived || chat.written != nil && !why.hasPrefix("closed") {
+                    complaints.append("chat \(number) was sent, and its sender was told \(why)")
+                }
             case .followed(let receipt):
                 switch receipt.settled {
                 case nil: complaints.append("it was never told what became of chat \(number)")

@@ -64,7 +64,14 @@ extension Ledger {
 
     func newReader(_ side: Side) -> Int {
         readers.append(Reader(side: side))
-        if case .client(let client) = side { clients[client].begins(readers.count - 1) }
+        if case .client(let client) = side {
+            let book = clients[client]
+            if let last = book.readers.last, !book.connected.contains(last) {
+                // Its registration has failed, and what it hasn't read is gone.
+                clients[client].unread -= readers[last].letters.count { $0.isForUser && !book.registered.contains($0) }
+            }
+            clients[client].begins(readers.count - 1)
+        }
         return readers.count - 1
     }
 

@@ -5,7 +5,7 @@ import Testing
 /// The real server, supervisors and connections on a network that breaks in every way that it can, for thousands of seeds.
 ///
 /// `LIFELINE_SEEDS=100000` tries more of them, `LIFELINE_SEED=4711` exactly one, whose last steps are printed.
-@Suite struct SimulationTests {
+@Suite struct SeedTests {
     /// Seeds that are played one after the other.
     struct Lot: Sendable, CustomTestStringConvertible {
         let seeds: [UInt64]
@@ -25,7 +25,7 @@ import Testing
     func `whatever befalls the network, nothing is lost, doubled, late or left`(lot: Lot) async throws {
         var tally: [String: Int] = [:]
         for seed in lot.seeds {
-            let again = "again: LIFELINE_SEED=\(seed) swift test --filter SimulationTests"
+            let again = "again: LIFELINE_SEED=\(seed) swift test --filter SimulationTests.SeedTests"
             do {
                 let outcome = try await play(seed, keepingLines: lot.seeds.count == 1)
                 if lot.seeds.count == 1 { print(outcome.lines.joined(separator: "\n")) }
