@@ -125,6 +125,7 @@ extension VirtualScheduler {
         if turns > Self.unwindingTurns {
             for seat in seats { seat.dropWork() }
         }
+        device?.end()
     }
 
     /// Takes what other threads have brought.

@@ -13,6 +13,8 @@ package final class VirtualScheduler: @unchecked Sendable {
         var nextTime: LoopTime? { get }
         /// Does what is due; false if nothing was.
         func act(at now: LoopTime) -> Bool
+        /// The run is over: what it has of the test's is to be let go of.
+        func end()
     }
 
     /// What a simulation may use up.

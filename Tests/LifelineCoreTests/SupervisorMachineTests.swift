@@ -322,14 +322,16 @@ struct SupervisorMachineTests {
         #expect(script.waited() == .dial(Self.home))
     }
 
-    private static let goAways: [(GoAway, Action)] = [
-        (.kicked("x"), .end(.kicked(SocketError(.kicked, "x")))),
-        (.tooBusy(), .wait(.seconds(1))),
-        (.tooBusy(after: .seconds(7)), .wait(.seconds(7))),
-        (.comeBack(after: .milliseconds(250)), .wait(.milliseconds(250))),
-        (.elsewhere(.inMemory("other")), .wait(.zero)),
-        (.elsewhere(.inMemory("other"), after: .seconds(3)), .wait(.seconds(3))),
-    ]
+    private static var goAways: [(GoAway, Action)] {
+        [
+            (.kicked("x"), .end(.kicked(SocketError(.kicked, "x")))),
+            (.tooBusy(), .wait(.seconds(1))),
+            (.tooBusy(after: .seconds(7)), .wait(.seconds(7))),
+            (.comeBack(after: .milliseconds(250)), .wait(.milliseconds(250))),
+            (.elsewhere(.inMemory("other")), .wait(.zero)),
+            (.elsewhere(.inMemory("other"), after: .seconds(3)), .wait(.seconds(3))),
+        ]
+    }
 
     @Test(
         "C78: a server that lets the client go is obeyed once, whatever ends the connection or fails its registration",

@@ -5,7 +5,17 @@ import Testing
 @testable import LifelineTesting
 
 /// A server of bare streams that a test scripts: it keeps the streams that it accepts, in order, with the time.
-final class Lobby: ListenerSink, @unchecked Sendable {  // What changes is guarded by `lock`.
+final class Lobby: @unchecked Sendable {  // What changes is guarded by `lock`.
+    /// What the listener holds, so that it doesn't hold the lobby, which holds it.
+    private final class Door: ListenerSink {
+        private weak let lobby: Lobby?
+
+        init(to lobby: Lobby) { self.lobby = lobby }
+
+        func accepted(_ transport: any Transport) { lobby?.accepted(transport) }
+        func acceptFailed(_ error: SocketError) { Issue.record("accepting failed: \(error)") }
+    }
+
     private let world: World
     private let name: String
     private let options: ConnectionOptions
@@ -27,7 +37,7 @@ final class Lobby: ListenerSink, @unchecked Sendable {  // What changes is guard
         options.backlog = backlog
         let driver = world.network.driver
         let listener = try await driver.listen(
-            .inMemory(name), on: driver.nextLoop(), dealingTo: driver.loops, options: options, sink: self)
+            .inMemory(name), on: driver.nextLoop(), dealingTo: driver.loops, options: options, sink: Door(to: self))
         lock.withLock { self.listener = listener }
     }
 
@@ -56,7 +66,7 @@ final class Lobby: ListenerSink, @unchecked Sendable {  // What changes is guard
         return try await waiter.value()
     }
 
-    func accepted(_ transport: any Transport) {
+    private func accepted(_ transport: any Transport) {
         let core = StreamCore(transport: transport, options: options)
         let stream = ByteStream(over: core)
         core.start()
@@ -67,8 +77,6 @@ final class Lobby: ListenerSink, @unchecked Sendable {  // What changes is guard
         }
         for waiter in ready { waiter.succeed(stream) }
     }
-
-    func acceptFailed(_ error: SocketError) { Issue.record("accepting failed: \(error)") }
 }
 
 extension ByteStream {

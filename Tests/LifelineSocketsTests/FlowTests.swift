@@ -172,7 +172,8 @@ import Testing
             let link = try await link(framed, way, options: .small(), peer: .deaf)
             let connection = link.connection
             await withTaskGroup { group in
-                for _ in 0..<100 { group.addTask { (try? await connection.send(counted(1_000_000))) == nil } }
+                let frame = counted(1_000_000)
+                for _ in 0..<100 { group.addTask { (try? await connection.send(frame)) == nil } }
                 try? await eventually { connection.core.outbox.waitingSenders == 99 }
                 link.peer.reset()
                 var failures = 0

@@ -151,4 +151,18 @@ import Testing
             }
         }
     }
+
+    @Test func `rules go with the simulation, whatever they hold`() async throws {
+        final class Witness: Sendable {}
+        struct Memory: Sendable { weak let witness: Witness? }
+        let memory = try await simulate { world in
+            let captured = Witness()
+            world.simulated.addRule { _ in
+                // As a rule that records does, it holds the world, and so the network that holds it.
+                withExtendedLifetime((captured, world)) { .pass }
+            }
+            return Memory(witness: captured)
+        }
+        #expect(memory.witness == nil)
+    }
 }

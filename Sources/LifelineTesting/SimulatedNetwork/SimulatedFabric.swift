@@ -100,4 +100,13 @@ final class SimulatedFabric: VirtualScheduler.Device, @unchecked Sendable {
         }
         return hasActed
     }
+
+    /// Rules go: what they have captured, the world say, may hold this network.
+    func end() {
+        let rules = lock.withLock {
+            defer { state.rules = [] }
+            return state.rules
+        }
+        withExtendedLifetime(rules) {}
+    }
 }
