@@ -152,27 +152,6 @@ import Testing
     }
 
     @Test(arguments: Way.allCases)
-    func C123_theAddressIsFreeAtOnceAfterAShutdown(way: Way) async throws {
-        let place = Place.toReturnTo(way)
-        var endpoint = place.endpoint
-        for _ in 0..<20 {
-            let server = try await Server.bind(endpoint, codec: .lines, on: peerNetwork)
-            endpoint = server.endpoint
-            try await serving(server, echo) {
-                try await bounded {
-                    await expectError(.addressInUse) { try await Server.bind(server.endpoint, codec: .lines, on: peerNetwork) }
-                    for number in 0..<3 {
-                        let client = try await self.connect(server.endpoint)
-                        try await expectEcho("\(number)", on: client)
-                        // One stays and is closed by the server.
-                        if number > 0 { await client.close() }
-                    }
-                }
-            }
-        }
-    }
-
-    @Test(arguments: Way.allCases)
     func C124_aSlowClientHoldsUpNoBroadcast(way: Way) async throws {
         let (clients, batches, size) = (50, 20, 50)
         let place = Place(way)

@@ -42,6 +42,36 @@ import Testing
         }
     }
 
+    @Test func C123_theAddressIsFreeAtOnceAfterAShutdown() async {
+        // A process that starts others shares its descriptors with them for a moment, those of listeners that it closes among them.
+        await #expect(processExitsWith: .success) {
+            try await alone {
+                for way in Way.allCases {
+                    let place = Place.toReturnTo(way)
+                    var endpoint = place.endpoint
+                    for _ in 0..<20 {
+                        let server = try await Server.bind(endpoint, codec: .lines, on: peerNetwork)
+                        endpoint = server.endpoint
+                        try await serving(server, echo) {
+                            try await bounded {
+                                await expectError(.addressInUse) {
+                                    try await Server.bind(server.endpoint, codec: .lines, on: peerNetwork)
+                                }
+                                for number in 0..<3 {
+                                    let client = try await Connection.connect(
+                                        to: server.endpoint, codec: .lines, on: network, within: outerLimit)
+                                    try await expectEcho("\(number)", on: client)
+                                    // One stays and is closed by the server.
+                                    if number > 0 { await client.close() }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     @Test func C56_aReaderThatLeavesHoldsThePeerUp() async {
         await #expect(processExitsWith: .success) {
             try await alone {

@@ -27,7 +27,7 @@ struct Peer: Sendable {
 func withPeer<Result: Sendable>(
     at endpoint: Endpoint = .tcp("127.0.0.1", 0), heartbeat: Heartbeat<LineCodec> = .none, _ body: (Peer) async throws -> Result
 ) async throws -> Result {
-    let server = try await Server.bind(endpoint, codec: .lines, heartbeat: heartbeat)
+    let server = try await bind(endpoint, heartbeat)
     let (lines, line) = AsyncStream.makeStream(of: String.self)
     async let running: Void = server.run { connection in
         while let text = try? await connection.next() { line.yield(text) }
@@ -42,4 +42,17 @@ func withPeer<Result: Sendable>(
     await server.shutdown(within: .zero)
     try await running
     return result
+}
+
+/// Listens at `endpoint` as soon as it is free: a process that this one starts has its descriptors for a moment, that of a peer that was
+/// here before among them.
+private func bind(_ endpoint: Endpoint, _ heartbeat: Heartbeat<LineCodec>) async throws -> Server<LineCodec> {
+    let end = ContinuousClock.now + .seconds(30)
+    while true {
+        do {
+            return try await Server.bind(endpoint, codec: .lines, heartbeat: heartbeat)
+        } catch let error as SocketError where error.code == .addressInUse && ContinuousClock.now < end {
+            await Task.yield()
+        }
+    }
 }
