@@ -15,9 +15,10 @@ struct RecoveryTests {
             try await running(link) { statuses in
                 try await statuses.untilConnected()
                 try await link.expectEcho("before")
-                try await peer.kill9()
+                peer.kill9()
                 // Its kernel has ended the connection in good order, for nothing was unread.
                 #expect(try await statuses.reason() == .byServer)
+                try await peer.expectKilled()
                 #expect(try await statuses.reason(where: \.isRefused).error?.errno == ECONNREFUSED)
                 try await peer.restart()
                 try await statuses.untilConnected()
@@ -36,10 +37,11 @@ struct RecoveryTests {
                 peer.process.send(SIGSTOP)
                 let receipt = try link.post("unread")
                 #expect(try await receipt.outcome == .written)
-                try await peer.kill9()
+                peer.kill9()
                 let reason = try await statuses.reason()
                 #expect(reason.isNetworkGone)
                 #expect(reason.error?.code == .reset)
+                try await peer.expectKilled()
                 try await peer.restart()
                 try await statuses.untilConnected()
                 // What the kernel took isn't sent again.

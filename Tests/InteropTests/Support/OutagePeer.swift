@@ -27,9 +27,11 @@ final class OutagePeer {
         _ = try await process.readyPort()
     }
 
-    /// Ends it by a signal that it can't do anything about, and waits until it has ended.
-    func kill9() async throws {
-        process.send(SIGKILL)
+    /// Ends it by a signal that it can't do anything about.
+    func kill9() { process.send(SIGKILL) }
+
+    /// Waits until it has ended by that.
+    func expectKilled() async throws {
         #expect(try await process.status() == 128 + SIGKILL)
     }
 }
@@ -65,7 +67,8 @@ extension PeerProcess {
     }
 }
 
-/// A link to an ``OutagePeer``, registered by "hello", that finds out soon when something is wrong, and tries again soon.
+/// A link to an ``OutagePeer``, registered by "hello", that finds out soon when something is wrong, and tries again soon. Later attempts are
+/// further apart, so that a test that is held up doesn't miss a status.
 func watchfulLink(
     to endpoint: Endpoint, on network: SystemNetwork = SystemNetwork(), every period: Duration = .milliseconds(200),
     answerWithin limit: Duration = .milliseconds(500), change: (inout SupervisorOptions) -> Void = { _ in }
@@ -77,7 +80,7 @@ func watchfulLink(
     return Supervisor(
         endpoint: endpoint, codec: .lines, on: network,
         heartbeat: .pingPong(every: period, answerWithin: limit, ping: "ping") { $0 == "pong" },
-        reconnect: .every(.milliseconds(50)), options: options
+        reconnect: .exponential(first: .milliseconds(50), cap: .seconds(2), jitter: .none), options: options
     ) { connection in
         try await connection.send("hello")
         let answer = try await connection.next()
