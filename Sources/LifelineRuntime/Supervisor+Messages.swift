@@ -117,7 +117,7 @@ extension Supervisor {
 
     /// Sends `message` as a request over the present connection and returns the answer to it: see ``Connection/request(_:within:)``.
     ///
-    /// It isn't kept for a later connection, nor sent again on one.
+    /// It isn't kept for a later connection, nor sent again on one, and doesn't wait behind messages that wait for their turn.
     /// - Parameter limit: the time for everything; zero and less have run out at once. Nil for no limit.
     /// - Throws: ``SocketError/Code/offline`` without a connection, ``SocketError/Code/closed`` once the link was stopped; otherwise as on
     ///   a connection: ``SocketError/Code/closed`` with the reason when that ends.

@@ -167,7 +167,8 @@ extension Supervisor {
 
 // Status.
 extension Supervisor {
-    /// What the link is doing.
+    /// What the link is doing. While ``stop(because:within:)`` closes a connection in good order it is what it was before; sends throw
+    /// already.
     public nonisolated var status: LinkStatus { board.status }
 
     /// From the last ping that was answered to its pong, on the present or the last connection; nil before the first.
