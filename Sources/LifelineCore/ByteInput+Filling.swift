@@ -12,6 +12,7 @@ extension ByteInput {
             storage = cache?.block(chunk.count) ?? ByteStorage.make(capacity: chunk.count)
             lower = 0
             upper = 0
+            slack = pinnedCount
         } else if let storage, storage.header.count == upper, storage.header.capacity - upper >= chunk.count {
             // The tail of the block is this value's own.
         } else {
@@ -22,11 +23,36 @@ extension ByteInput {
             storage = larger
             lower = 0
             upper = left
+            slack = larger.header.capacity - left
         }
         guard let storage else { return }
         (storage.base + upper).copyMemory(from: source, byteCount: chunk.count)
         upper += chunk.count
+        slack = Swift.max(0, slack - chunk.count)
         storage.header.count = upper
+    }
+
+    /// Appends `count` bytes that were read into ``StorageCache/readBuffer(behind:)`` of `cache`, which was asked with this input's ``count``.
+    ///
+    /// A read that fills half of its block becomes this input's storage where it stands, and only what was left over is copied, at most as
+    /// much as has come. Smaller ones are copied.
+    package mutating func append(read count: Int, from cache: StorageCache) {
+        let left = self.count
+        guard count > 0, let block = cache.adopt(count, behind: left) else {
+            return append(UnsafeRawBufferPointer(rebasing: cache.readBuffer(behind: left)[..<count]), using: cache)
+        }
+        if left > 0 { block.base.copyMemory(from: start, byteCount: left) }
+        lower = 0
+        upper = left + count
+        block.header.count = upper
+        slack = block.header.capacity - upper
+        storage = block
+    }
+
+    /// The bytes of storage beyond those of the input that frames of it pin, at the first call for a storage; then none.
+    package mutating func takeSlack() -> Int {
+        defer { slack = 0 }
+        return slack
     }
 
     /// Gives up the storage once nothing is left, so that an idle connection keeps no buffer.
@@ -44,6 +70,7 @@ extension ByteInput {
         storage = nil
         lower = 0
         upper = 0
+        slack = 0
         isStopped = false
     }
 

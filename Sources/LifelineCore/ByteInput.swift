@@ -6,6 +6,8 @@ public struct ByteInput {
     @usableFromInline var storage: ByteStorage?
     @usableFromInline var lower: Int
     @usableFromInline var upper: Int
+    /// The bytes of storage behind `upper` that nobody has asked for yet; see ``takeSlack()``.
+    @usableFromInline var slack: Int
     /// Set by ``stopAfterFrame()``; the read path clears it.
     @usableFromInline package var isStopped: Bool
     @usableFromInline var _findings: [Finding]?
@@ -16,6 +18,7 @@ public struct ByteInput {
         storage = nil
         lower = 0
         upper = 0
+        slack = 0
         isStopped = false
         _findings = nil
     }

@@ -14,7 +14,7 @@ public struct Marks: Sendable, Hashable {
 
 /// How one connection behaves: its bounds and its time limits. All of them are finite unless set to nil.
 public struct ConnectionOptions: Sendable {
-    /// Bounds of the decoded frames that wait for the reader, in bytes of the reads they came from. Default 256 KiB / 128 KiB.
+    /// Bounds of the decoded frames that wait for the reader, in bytes of the storage that they keep. Default 256 KiB / 128 KiB.
     public var inbox = Marks(high: 256 * 1024)
     /// How many decoded frames wait for the reader at most. Default 4,096.
     public var inboxFrames = 4096

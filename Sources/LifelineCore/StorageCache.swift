@@ -1,39 +1,77 @@
-/// Large blocks that reads have filled and that nobody refers to any more, for the next reads. Without it the allocator would give their
-/// pages back to the system and fault them in again with each read.
+/// The block that a loop's next read goes into, and large blocks that earlier reads have filled and that nobody refers to any more.
+/// Without them the allocator would give their pages back to the system and fault them in again with each read.
 ///
 /// Confined to one loop; bounded; small blocks aren't worth it.
 package final class StorageCache {
     private var blocks: [ByteStorage] = []
-    private var next = 0
+    /// The bytes of all `blocks`.
+    private var total = 0
+    /// Where the next read goes, unless the last one was adopted. Nobody sees its bytes.
+    private var scratch: ByteStorage?
+    /// The bytes that a read brings at most.
+    package let readSize: Int
 
     private static let smallest = 32 * 1024
     private static let largest = 512 * 1024
-    /// At most this many blocks are kept, so at most 4 MiB.
-    private static let places = 8
+    /// At most so many bytes are kept, besides the block for the next read.
+    package static let bound = 4 * 1024 * 1024
 
-    package init() {}
+    /// - Parameter readSize: a little more than a power of two, so that as much payload comes in one read together with its framing.
+    package init(readSize: Int = 320 * 1024) { self.readSize = readSize }
 
-    /// A block of at least `capacity` bytes whose bytes nobody sees.
+    /// A block of at least `capacity` bytes whose bytes nobody sees, and of not much more.
     func block(_ capacity: Int) -> ByteStorage {
         guard capacity >= Self.smallest, capacity <= Self.largest else { return ByteStorage.make(capacity: capacity) }
-        for place in blocks.indices where isKnownUniquelyReferenced(&blocks[place]) {
-            let room = blocks[place].header.capacity
-            if room >= capacity, room <= 4 * capacity {
-                blocks[place].header.count = 0
-                return blocks[place]
-            }
-        }
         // A power of two, so that it fits later reads, too.
-        let made = ByteStorage.make(capacity: 1 << (Int.bitWidth - (capacity - 1).leadingZeroBitCount))
-        if blocks.count < Self.places {
-            blocks.append(made)
-        } else {
-            blocks[next] = made
-            next = (next + 1) % Self.places
+        return unused(capacity...4 * capacity) ?? made(1 << (Int.bitWidth - (capacity - 1).leadingZeroBitCount))
+    }
+
+    private func unused(_ sizes: ClosedRange<Int>) -> ByteStorage? {
+        for place in blocks.indices where isKnownUniquelyReferenced(&blocks[place]) && sizes.contains(blocks[place].header.capacity) {
+            blocks[place].header.count = 0
+            return blocks[place]
         }
+        return nil
+    }
+
+    /// In the place of the oldest ones, where the bound says so: they are in use, maybe for ever, or don't fit what comes now.
+    private func made(_ size: Int) -> ByteStorage {
+        while total + size > Self.bound { total -= blocks.removeFirst().header.capacity }
+        let made = ByteStorage.make(capacity: size)
+        blocks.append(made)
+        total += size
         return made
     }
 
     /// Lets go of everything.
-    package func removeAll() { blocks = [] }
+    package func removeAll() {
+        blocks = []
+        total = 0
+        scratch = nil
+    }
+}
+
+// The next read.
+extension StorageCache {
+    /// Where the next read goes, for an input that has `left` bytes: at least half of ``readSize``. Before them there is room for what is
+    /// left, so that ``ByteInput/append(read:from:)`` can put both together without moving what was read.
+    package func readBuffer(behind left: Int) -> UnsafeMutableRawBufferPointer {
+        let block = scratch ?? unused(readSize...readSize) ?? made(readSize)
+        scratch = block
+        let offset = hasRoom(for: left) ? left : 0
+        return UnsafeMutableRawBufferPointer(start: block.base + offset, count: readSize - offset)
+    }
+
+    private func hasRoom(for left: Int) -> Bool { left <= readSize / 2 }
+
+    /// The block with `count` bytes in the place of the last ``readBuffer(behind:)``, to keep; the next read gets another. Nil if it isn't
+    /// worth it: a copy of them costs less than one of what is left, or they would pin more than twice their size.
+    func adopt(_ count: Int, behind left: Int) -> ByteStorage? {
+        guard count >= left, hasRoom(for: left), left + count >= readSize / 2, let block = scratch else { return nil }
+        scratch = nil
+        return block
+    }
+
+    /// The bytes of the kept blocks, for tests.
+    package var keptBytes: Int { blocks.reduce(0) { $0 + $1.header.capacity } }
 }

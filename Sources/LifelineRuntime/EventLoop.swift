@@ -12,9 +12,7 @@ package protocol EventLoop: SerialExecutor {
     var turnTime: LoopTime { get }
     /// Whether the calling thread is this loop's.
     var isCurrent: Bool { get }
-    /// What the loop's connections read into. On the loop only.
-    var scratch: UnsafeMutableRawBufferPointer { get }
-    /// Blocks for what was read. On the loop only.
+    /// What the loop's connections read into, and blocks for what was read. On the loop only.
     var storages: StorageCache { get }
     /// The next of the loop's random numbers, for jitter; see ``LoopDice``. On the loop only.
     func randomBits() -> UInt64

@@ -237,7 +237,7 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
     /// True if decoding has to pause; `isCut` says that it stopped before the bytes ran out.
     private func addToInbox(from bytes: Int, isCut: Bool) -> Bool {
         let isMarked = core.input.isStopped
-        let added = inbox.add(&decoded, bytes: bytes, marked: isMarked)
+        let added = inbox.add(&decoded, bytes: bytes + core.input.takeSlack(), marked: isMarked)
         if !decoded.isEmpty {
             // The reader has refused a message on another thread, and the connection's end is on its way here.
             decoded = FrameQueue()

@@ -30,9 +30,9 @@ package final class LoopQueues: @unchecked Sendable {
     @exclusivity(unchecked) private var flushes: [any FlushTarget] = []
     @exclusivity(unchecked) private var runningFlushes: [any FlushTarget] = []
     @exclusivity(unchecked) package var timers = TimerQueue()
-    package let storages = StorageCache()
+    package let storages: StorageCache
 
-    package init() {}
+    package init(storages: StorageCache = StorageCache()) { self.storages = storages }
 
     /// Adds an entry from another thread. True if the loop sleeps and must be woken.
     package func addForeign(_ entry: Entry) -> Bool {

@@ -15,12 +15,12 @@ extension StreamCore: TransportHandler, LoopNotice {
     /// Reads until nothing is left, the owner has no room or the others must have their turn.
     private func readTurn() {
         guard machine.phase != .closed, machine.receiving == .open || machine.receiving == .discarding else { return }
-        let scratch = loop.scratch
+        let storages = loop.storages
         var budget = Self.readBudget
         while isReading {
             let result: ReadResult
             do throws(SocketError) {
-                result = try transport.read(into: scratch)
+                result = try transport.read(into: storages.readBuffer(behind: input.count))
             } catch {
                 isReadDue = false
                 readFailed(error)
@@ -39,7 +39,7 @@ extension StreamCore: TransportHandler, LoopNotice {
                 counters.bytesIn &+= UInt64(count)
                 lastHeard = loop.turnTime
                 if machine.receiving == .open {
-                    input.append(UnsafeRawBufferPointer(rebasing: scratch[..<count]), using: loop.storages)
+                    input.append(read: count, from: storages)
                     owner?.streamHasInput()
                     guard machine.phase != .closed else { return }
                 }

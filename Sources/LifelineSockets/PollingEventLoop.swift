@@ -8,15 +8,14 @@ import Synchronization
 /// The thread is started when something arrives for the loop, and ends only after ``stop()``, once nothing is watched, no actor lives
 /// here, no timer is armed and nothing is queued. What arrives later still runs, on another thread. Nobody waits for a thread.
 ///
-/// The proof behind `@unchecked`: `table`, `cachedNow`, `watch` and the scratch buffer are touched on the loop's thread only, and one
-/// thread hands them to the next through `hasThread`; `tasksReference` is guarded by `lock`; the rest is atomic or never changes.
+/// The proof behind `@unchecked`: `table`, `cachedNow` and `watch` are touched on the loop's thread only, and one thread
+/// hands them to the next through `hasThread`; `tasksReference` is guarded by `lock`; the rest is atomic or never changes.
 package final class PollingEventLoop: EventLoop, @unchecked Sendable {
     let queues = LoopQueues()
     let poller: Poller
     @exclusivity(unchecked) var table = PollTable()
     @exclusivity(unchecked) var cachedNow = LoopTime.zero
     @exclusivity(unchecked) var watch: LongJobWatch
-    package let scratch: UnsafeMutableRawBufferPointer
 
     /// Whether a thread serves the loop, or is about to.
     let hasThread = Atomic(false)
@@ -27,17 +26,12 @@ package final class PollingEventLoop: EventLoop, @unchecked Sendable {
     private let lock = Lock()
     private weak var tasksReference: LoopTaskExecutor?
 
-    package static let scratchSize = 256 * 1024
-
     package init(onLongJob: (@Sendable (Duration) -> Void)? = nil) throws(SocketError) {
         poller = try Poller()
         watch = LongJobWatch(report: onLongJob)
-        scratch = .allocate(byteCount: Self.scratchSize, alignment: 64)
         // A loop without a thread counts as asleep, so the first arrival starts one.
         _ = queues.fallAsleep()
     }
-
-    deinit { scratch.deallocate() }
 
     package var isCurrent: Bool { lls_current_loop() == Unmanaged.passUnretained(self).toOpaque() }
 

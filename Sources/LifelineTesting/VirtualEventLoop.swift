@@ -21,7 +21,6 @@ package final class VirtualEventLoop: EventLoop {
     package var index: Int { seat.index }
     package var now: LoopTime { scheduler.now }
     package var isCurrent: Bool { scheduler.isCurrent(seat) }
-    package var scratch: UnsafeMutableRawBufferPointer { seat.scratch }
     package func complain(_ line: String) { lifeline_complain("lifeline: \(line)\n") }
     package var turnTime: LoopTime { now }
     package var storages: StorageCache { seat.queues.storages }
@@ -86,10 +85,9 @@ final class VirtualTaskExecutor: TaskExecutor {
 /// scheduler's thread only.
 final class VirtualSeat: @unchecked Sendable {
     let index: Int
-    private(set) var queues = LoopQueues()
+    private(set) var queues = VirtualSeat.makeQueues()
     /// What the code under test draws from the loop. It doesn't change whose turn it is.
     var dice: SeededGenerator
-    let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
     private weak var serial: VirtualEventLoop?
     private weak var tasks: VirtualTaskExecutor?
 
@@ -98,15 +96,16 @@ final class VirtualSeat: @unchecked Sendable {
         dice = SeededGenerator(seed: seed)
     }
 
-    deinit { scratch.deallocate() }
-
     func seated(_ serial: VirtualEventLoop, _ tasks: VirtualTaskExecutor) {
         self.serial = serial
         self.tasks = tasks
     }
 
     /// Drops what is queued; jobs among it never run. Work may hold the loop, which holds this.
-    func dropWork() { queues = LoopQueues() }
+    func dropWork() { queues = Self.makeQueues() }
+
+    /// Its reads are smaller than those of other loops: most simulations never bring as much, and there are many.
+    private static func makeQueues() -> LoopQueues { LoopQueues(storages: StorageCache(readSize: 64 * 1024)) }
 
     /// One turn; the number of jobs that ran.
     func turn(at time: LoopTime) -> Int {

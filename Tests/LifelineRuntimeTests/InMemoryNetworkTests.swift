@@ -113,7 +113,7 @@ struct InMemoryNetworkTests {
             #expect(sink.accepted.count == 5)
             for transport in sink.accepted.entries {
                 let result = OneShot<ReadResult>()
-                transport.loop.submit { result.finish(Result { try transport.read(into: transport.loop.scratch) }) }
+                transport.loop.submit { result.finish(Result { try transport.read(into: transport.loop.storages.readBuffer(behind: 0)) }) }
                 let end = try await result.value()
                 #expect(end == .end)
             }

@@ -36,6 +36,23 @@ struct InboxTests {
         #expect(try await inbox.next() == nil)
     }
 
+    @Test("reading pauses by the storage that waiting frames keep alive, not by their bytes", arguments: [false, true])
+    func pinnedStorage(isLarge: Bool) async throws {
+        try await simulate { world in
+            // A read that fills half of a loop's block keeps it.
+            let size = world.loops[0].storages.readSize
+            let options = ConnectionOptions.small(size) { $0.inbox = Marks(high: size) }
+            let pair = try await world.pair(lengthPrefixed, options: options, peer: options)
+            try await pair.peer.write(frame(String(repeating: "x", count: isLarge ? size / 2 : size / 2 - 100)))
+            while pair.connection.core.counters.framesIn == 0 { await world.settle() }
+            #expect(pair.connection.core.isReading == !isLarge)
+            #expect(try await pair.connection.next()?.count == (isLarge ? size / 2 : size / 2 - 100))
+            try await pair.peer.write(frame("y"))
+            #expect(try await pair.connection.next().map(String.init) == "y")
+            #expect(pair.connection.core.isReading)
+        }
+    }
+
     @Test("marks: full at the high one, by bytes or by frames, and told of room once all that was fetched is taken")
     func marks() async throws {
         let inbox = Inbox<Int>(marks: Marks(high: 100, low: 50), frames: 4)

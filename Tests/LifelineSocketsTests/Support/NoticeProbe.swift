@@ -20,7 +20,7 @@ extension Transport {
     /// Reads once, on the loop.
     func readOnce(_ capacity: Int = 64 * 1024) async throws -> (result: ReadResult, bytes: [UInt8]) {
         try await loop.perform {
-            let buffer = UnsafeMutableRawBufferPointer(rebasing: self.loop.scratch[..<capacity])
+            let buffer = UnsafeMutableRawBufferPointer(rebasing: self.loop.storages.readBuffer(behind: 0)[..<capacity])
             let result = try self.read(into: buffer)
             guard case .bytes(let count, _) = result else { return (result, []) }
             return (result, Array(buffer[..<count]))
