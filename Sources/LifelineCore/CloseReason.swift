@@ -27,7 +27,7 @@ public enum CloseReason: Sendable, Equatable {
         case .closedByPeer: true
         case .failed(let error):
             switch error.code {
-            case .protocolViolation, .frameTooLarge, .invalidEncoding, .invalidBody, .unencodable, .misuse, .invalidSetting,
+            case .protocolViolation, .frameTooLarge, .invalidEncoding, .invalidBody, .unencodable, .misuse, .invalidSetting, .unsupported,
                 .unsupportedEndpoint, .invalidEndpoint, .notPermitted, .kicked, .loginRefused, .certificateRefused, .gaveUp:
                 false
             default: true

@@ -25,6 +25,11 @@ public protocol FrameDecoder<Frame>: SendableMetatype {
     /// The default says that all bytes in `input` are one.
     func pending(in input: ByteInput) -> PendingFrame?
 
+    /// Whether a frame may be over because the peer's stream is, so that a stream that was cut looks like a whole one. Over TLS an end that
+    /// the peer hasn't announced is an error then, ``SocketError/Code/truncated``. False unless a codec says otherwise; what only
+    /// ``finish(_:)`` makes a frame of is never one at such an end, whatever this says.
+    static var framesMayEndWithInput: Bool { get }
+
     /// The decode loop, compiled with the conforming type so that it specialises there. Not to be implemented.
     mutating func _drain(_ input: inout ByteInput, into frames: inout FrameQueue<Frame>, upTo limit: Int) throws
 }
@@ -36,6 +41,9 @@ extension FrameDecoder {
         guard let pending = pending(in: input) else { return nil }
         throw SocketError(truncated: pending)
     }
+
+    /// False: frames tell where they end.
+    @inlinable public static var framesMayEndWithInput: Bool { false }
 
     /// All bytes that are left.
     @inlinable
@@ -172,6 +180,12 @@ extension SocketError {
     /// The stream ended inside a frame.
     public init(truncated pending: PendingFrame) {
         self.init(.truncated, "the peer's stream ended inside a frame: \(pending)", pending: pending)
+    }
+
+    /// The stream ended and nobody has said so, with `pending` unfinished.
+    package init(unannouncedEndWith pending: PendingFrame?) {
+        let rest = pending.map { ", inside a frame: \($0)" } ?? ""
+        self.init(.truncated, "the peer's stream ended without TLS's close_notify\(rest)", pending: pending)
     }
 
     /// A frame of `size` bytes where `limit` are allowed.

@@ -1,8 +1,12 @@
-/// Where to connect to or to listen at. Written and parsed as a URL: `tcp://host:port`, `unix:///path`, `memory://name`.
+/// Where to connect to or to listen at. Written and parsed as a URL: `tcp://host:port`, `tls://host:port`, `unix:///path`,
+/// `memory://name`.
 public enum Endpoint: Sendable, Hashable {
     /// A TCP host (a name, an IPv4 or an IPv6 address, with `%zone` where one is needed) and port. Listening at port 0 picks a free one;
     /// listening at an empty host takes all addresses, of both families.
     case tcp(String, UInt16)
+    /// As ``tcp(_:_:)``, with TLS. Only a network that protects what it carries serves it, such as `TLSNetwork` of LifelineTLS; others
+    /// throw ``SocketError/Code/unsupportedEndpoint``.
+    case tls(String, UInt16)
     /// A Unix stream socket at a path of the file system.
     case unix(String)
     /// A name within one `InMemoryNetwork`.
@@ -13,15 +17,23 @@ extension Endpoint: CustomStringConvertible {
     /// The URL.
     public var description: String {
         switch self {
-        case .tcp(let host, let port): host.contains(":") ? "tcp://[\(host)]:\(port)" : "tcp://\(host):\(port)"
+        case .tcp(let host, let port): "tcp://\(Self.authority(host, port))"
+        case .tls(let host, let port): "tls://\(Self.authority(host, port))"
         case .unix(let path): "unix://\(path)"
         case .inMemory(let name): "memory://\(name)"
         }
     }
 
+    private static func authority(_ host: String, _ port: UInt16) -> String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
     /// The port, where there is one.
     public var port: UInt16? {
-        if case .tcp(_, let port) = self { port } else { nil }
+        switch self {
+        case .tcp(_, let port), .tls(_, let port): port
+        case .unix, .inMemory: nil
+        }
     }
 }
 
@@ -42,7 +54,12 @@ extension Endpoint {
             rest = text[mark.upperBound...]
         }
         switch scheme {
-        case "tcp": self = try Self.parseTCP(rest, in: text)
+        case "tcp":
+            let (host, port) = try Self.authority(rest, in: text)
+            self = .tcp(host, port)
+        case "tls":
+            let (host, port) = try Self.authority(rest, in: text)
+            self = .tls(host, port)
         case "unix":
             guard !rest.isEmpty else { throw SocketError(.invalidEndpoint, "no path in “\(text)”") }
             self = .unix(String(rest))
@@ -50,11 +67,11 @@ extension Endpoint {
             guard !rest.isEmpty else { throw SocketError(.invalidEndpoint, "no name in “\(text)”") }
             self = .inMemory(String(rest))
         default:
-            throw SocketError(.unsupportedEndpoint, "the scheme “\(scheme)” of “\(text)” isn't known: use tcp, unix or memory")
+            throw SocketError(.unsupportedEndpoint, "the scheme “\(scheme)” of “\(text)” isn't known: use tcp, tls, unix or memory")
         }
     }
 
-    private static func parseTCP(_ rest: Substring, in text: String) throws(SocketError) -> Endpoint {
+    private static func authority(_ rest: Substring, in text: String) throws(SocketError) -> (String, UInt16) {
         let host: Substring
         let tail: Substring
         if rest.hasPrefix("[") {
@@ -67,7 +84,7 @@ extension Endpoint {
             host = rest[..<colon]
             tail = rest[colon...]
             if host.contains(":") {
-                throw SocketError(.invalidEndpoint, "an IPv6 address stands in brackets: “tcp://[\(host)]\(tail)”")
+                throw SocketError(.invalidEndpoint, "an IPv6 address stands in brackets: “[\(host)]\(tail)”")
             }
         } else {
             throw SocketError(.invalidEndpoint, "no port in “\(text)”: write host:port")
@@ -76,7 +93,7 @@ extension Endpoint {
         guard tail.hasPrefix(":"), digits.first != "+", let port = UInt16(digits) else {
             throw SocketError(.invalidEndpoint, "the port of “\(text)” isn't a number from 0 to 65535")
         }
-        return .tcp(String(host), port)
+        return (String(host), port)
     }
 }
 

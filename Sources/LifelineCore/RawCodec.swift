@@ -4,7 +4,7 @@
 ///   which is what one or several reads brought, and the peer's writes may arrive cut or glued.
 /// - Limits: a received frame is as large as what was read at once, so there is nothing to set. Sent frames have no limit; an empty one
 ///   puts nothing on the wire.
-/// - Errors: none. Every end of the stream is at a frame border.
+/// - Errors: none. Every end of the stream is at a frame border; but over TLS one that the peer hasn't announced is an error.
 public struct RawCodec: FrameCodec {
     /// A codec; it has no settings.
     @inlinable
@@ -19,6 +19,9 @@ public struct RawCodec: FrameCodec {
     /// Always nil: no frame is ever unfinished.
     @inlinable
     public func pending(in input: ByteInput) -> PendingFrame? { nil }
+
+    /// True: nothing but the end of the stream says that all has arrived.
+    @inlinable public static var framesMayEndWithInput: Bool { true }
 
     /// Appends the bytes.
     @inlinable

@@ -18,6 +18,8 @@ public struct SocketError: Error, Sendable {
         case resolve
         /// Connecting, with the look-up unless it has a limit of its own.
         case connect
+        /// Agreeing on TLS, this side's own verdict on the peer's certificate included.
+        case handshake
         /// Waiting for the first frame: ``ConnectionOptions/firstFrameLimit``.
         case firstFrame
         /// Waiting for the rest of a frame: ``ConnectionOptions/unfinishedFrameLimit``.
@@ -43,6 +45,7 @@ public struct SocketError: Error, Sendable {
             switch self {
             case .resolve: "looking up the name"
             case .connect: "connecting"
+            case .handshake: "in the TLS handshake"
             case .firstFrame: "waiting for the first frame"
             case .frame: "waiting for the rest of a frame"
             case .read: "reading"
@@ -154,7 +157,8 @@ extension SocketError.Code {
     public static let protocolViolation = Self("protocol violation")
     /// A frame is, or says it is, larger than the limit.
     public static let frameTooLarge = Self("frame too large")
-    /// The peer's stream ended inside a frame.
+    /// The peer's stream ended inside a frame; or, where TLS should have said so, it ended without a word, and nothing proves that all has
+    /// arrived.
     public static let truncated = Self("truncated frame")
     /// A frame arrived whole, and its body isn't what it should be; the cause says why.
     public static let invalidBody = Self("invalid body")
@@ -170,9 +174,9 @@ extension SocketError.Code {
     // A link that is kept up.
     /// The registration failed; the cause says why where it isn't one of these errors.
     public static let loginRefused = Self("login refused")
-    /// The peer's certificate wasn't accepted.
+    /// A certificate wasn't accepted: the peer's by this side, or this side's by the peer. ``SocketError/tls`` says why.
     public static let certificateRefused = Self("certificate refused")
-    /// TLS, or the upgrade to another protocol, couldn't be agreed on.
+    /// TLS, or the upgrade to another protocol, couldn't be agreed on. For TLS ``SocketError/tls`` says why.
     public static let handshakeFailed = Self("handshake failed")
     /// The reconnect policy allowed no further attempt; the cause is the last one's error.
     public static let gaveUp = Self("gave up")
@@ -190,6 +194,8 @@ extension SocketError.Code {
     // The caller.
     /// The call isn't allowed in this state, such as a second `next()` while one waits.
     public static let misuse = Self("misuse")
+    /// What was asked for doesn't exist in the protocol that this connection speaks, such as half-closing with TLS 1.2.
+    public static let unsupported = Self("unsupported")
     /// A setting that can't be meant, such as a period of zero.
     public static let invalidSetting = Self("invalid setting")
     /// As many requests as may be, or as there are ids, wait for their answers on one connection.

@@ -51,8 +51,11 @@ package struct StreamMachine {
 
     package init() {}
 
+    /// The peer's stream has ended without its saying so: nothing proves that all has arrived.
+    package private(set) var isCut = false
+
     /// Whether both sides have said everything: the peer has read to our end and ended, too.
-    package var isComplete: Bool { sending == .finished && receiving == .ended }
+    package var isComplete: Bool { sending == .finished && receiving == .ended && !isCut }
 
     /// This side has no more to send.
     package mutating func finishSending() -> Actions {
@@ -68,10 +71,16 @@ package struct StreamMachine {
         return Actions.shutdownWrites.union(closeIfOver())
     }
 
-    /// The peer's stream has ended at a frame border.
-    package mutating func peerEnded() -> Actions {
+    /// The peer's stream has ended.
+    ///
+    /// - Parameters:
+    ///   - isCut: it should have said so and hasn't.
+    ///   - error: what is wrong with that, or with an end at this place.
+    package mutating func peerEnded(isCut: Bool = false, because error: SocketError? = nil) -> Actions {
         guard phase != .closed, receiving != .ended else { return [] }
+        self.isCut = isCut
         receiving = .ended
+        if let error, phase == .live { return close(because: .failed(error)) }
         var actions: Actions = []
         if reason == nil {
             reason = .closedByPeer

@@ -107,9 +107,9 @@ extension ByteStream: StreamOwner {
         assumeIsolated { $0.step() }
     }
 
-    package nonisolated func streamInputEnded() -> SocketError? {
-        // What is left can still be read; the reads themselves find out what is missing.
-        nil
+    package nonisolated func streamInputEnded(isCut: Bool) -> SocketError? {
+        // What is left can still be read; the reads themselves find out what is missing. Of plain bytes nothing proves that they are all.
+        isCut ? SocketError(unannouncedEndWith: nil) : nil
     }
 
     /// Nothing is a frame here.

@@ -92,8 +92,8 @@ extension ByteStream {
     }
 
     /// Ends this side in good order; see ``Connection/finishSending()``.
-    public func finishSending() {
-        if !isRetired { core.finishSending() }
+    public func finishSending() throws {
+        if !isRetired { try core.finishSending() }
     }
 
     /// Closes in good order; see ``Connection/close(within:)``. Bytes that weren't read are thrown away.

@@ -183,8 +183,10 @@ extension Connection {
     /// Ends this side in good order: the peer sees the end behind the last frame and may go on sending. Sends throw from now on.
     ///
     /// The connection ends when the peer ends its side, too.
-    public func finishSending() {
-        if !inbound.isRetired { core.finishSending() }
+    ///
+    /// - Throws: ``SocketError/Code/unsupported`` with TLS 1.2, where the end of one direction is the end of both; nothing has happened then.
+    public func finishSending() throws {
+        if !inbound.isRetired { try core.finishSending() }
     }
 
     /// Closes in good order: sends what was accepted, ends this side, and reads on (throwing the bytes away) until the peer has ended

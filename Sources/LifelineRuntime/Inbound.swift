@@ -173,7 +173,7 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
         if error == nil {
             if core.input.isStopped { return }
             // Only the peer's own end can have cut a frame.
-            if reason == .closedByPeer { error = streamInputEnded() }
+            if reason == .closedByPeer { error = streamInputEnded(isCut: core.machine.isCut) }
         }
         end(error.map { .failed($0) } ?? reason)
         core.input.removeAll()
@@ -266,9 +266,22 @@ package final class Inbound<Decoder: FrameDecoder>: StreamOwner, InboxProducer, 
 
     package var unfinishedFrame: PendingFrame? { decoder.pending(in: core.input) }
 
+    /// The stream was cut: whole frames are whole all the same, but nothing is a frame because the stream has ended.
+    private var cutError: SocketError? {
+        let pending = unfinishedFrame
+        return pending != nil || Decoder.framesMayEndWithInput ? SocketError(unannouncedEndWith: pending) : nil
+    }
+
     /// The peer's stream is over: the codec says what the rest is worth.
-    package func streamInputEnded() -> SocketError? {
+    package func streamInputEnded(isCut: Bool) -> SocketError? {
         hasFinished = true
+        if isCut {
+            let error = cutError
+            // What the decoder has noticed and not told yet; a frame that it would make of the rest is none.
+            _ = try? decoder.finish(&core.input)
+            core.reportFindings()
+            return error
+        }
         let before = core.input.count
         var failure: SocketError?
         do {

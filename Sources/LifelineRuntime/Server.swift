@@ -62,7 +62,8 @@ public final actor Server<C: Codec> {
         return Server(shared: shared, loop: loop, endpoint: listener.endpoint)
     }
 
-    /// The connections that are being served, or wait for it, in order of arrival: a snapshot.
+    /// The connections that are being served, or wait for it, in order of arrival: a snapshot. One whose handshake goes on isn't among them,
+    /// be it TLS with its verdict or the server's own.
     public nonisolated var connections: [Connection<C>] { shared.registry.connections }
 
     /// Serves connections until ``shutdown(within:)``, each in a child task that prefers the connection's event loop. Returns when the

@@ -18,7 +18,7 @@ extension ServerState {
 
     func shutdown(within limit: Duration) async -> Bool {
         await stopListening()
-        for core in registry.cores { core.loop.run { core.stopReading(because: .shuttingDown) } }
+        for core in registry.cores { core.loop.run { core.stopServing() } }
         let force = TimerAction { [weak self] in self?.force() }
         let timer = LoopTimer(force)
         loop.armFromAnywhere(timer, after: limit)
@@ -145,5 +145,16 @@ extension ServerState {
     func abandon() {
         stop()?.0.closeSoon()
         queue.end(.shuttingDown)
+    }
+}
+
+extension StreamCore {
+    /// The server is shutting down: no more is read. Whoever hasn't got through the transport's handshake has no handler to wait for.
+    func stopServing() {
+        if isHandshakeDue, isInHandshake {
+            closeNow(because: .shuttingDown)
+        } else {
+            stopReading(because: .shuttingDown)
+        }
     }
 }

@@ -75,12 +75,13 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
             core.closeNow(because: .shuttingDown)
             return
         }
-        guard let id = registry.add(core, connection, maximum: options.maximumConnections) else {
+        // Nobody else sees a connection before its handshake is through.
+        guard let id = registry.add(core, transport.handshake == nil ? connection : nil, maximum: options.maximumConnections) else {
             turnAway(core)
             return
         }
         core.start()
-        connection?.heartbeat?.begin()
+        if transport.handshake == nil { connection?.heartbeat?.begin() }
         var arrivals = FrameQueue<Accepted>()
         arrivals.append(Accepted(id: id, core: core, connection: connection, stream: stream))
         if queue.add(&arrivals, bytes: 1, marked: false).isPaused, let listener = lock.withLock({ listener }) {
@@ -94,7 +95,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
             return
         }
         // A shutdown that began meanwhile has not seen this one.
-        if lock.withLock({ isStopping }) { core.stopReading(because: .shuttingDown) }
+        if lock.withLock({ isStopping }) { core.stopServing() }
     }
 
     func acceptFailed(_ error: SocketError) {
@@ -160,7 +161,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
         do {
             try await handle(accepted.connection, accepted)
         } catch {
-            report(error)
+            report(error, accepted)
         }
         accepted.connection?.inbox.unwatchTask()
         await close(accepted)
@@ -169,11 +170,25 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
     @inline(__always)
     private func handle(_ connection: Connection<C>?, _ accepted: Accepted) async throws {
         guard let handler else { return }
+        if accepted.core.isHandshakeDue { try await secure(accepted) }
         if let connection {
             try await handler(connection)
         } else {
             try await handler(try await shakeHands(accepted))
         }
+    }
+
+    /// Waits for what the transport has to agree on with its peer.
+    private func secure(_ accepted: Accepted) async throws {
+        do {
+            try await accepted.core.transport.handshake?.complete()
+        } catch let error as SocketError where error.code == .closed {
+            // The connection has ended for another reason, which says more.
+            throw (accepted.connection?.closeReason ?? accepted.stream?.closeReason)?.error ?? error
+        }
+        guard let connection = accepted.connection else { return }
+        registry.set(connection, for: accepted.id)
+        await connection.beginHeartbeat()
     }
 
     private func shakeHands(_ accepted: Accepted) async throws -> Connection<C> {
@@ -196,8 +211,9 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
         if registry.remove(accepted.id) == 0 { finishDraining() }
     }
 
-    private func report(_ error: any Error) {
+    private func report(_ error: any Error, _ accepted: Accepted) {
         if error is CancellationError, Task.isCancelled { return }
+        if accepted.core.isHandshakeDue, (error as? SocketError)?.code == .closed, lock.withLock({ isStopping }) { return }
         if let report = options.onHandlerError { report(error) } else { loop.complain("a connection's handler failed: \(error)") }
     }
 }

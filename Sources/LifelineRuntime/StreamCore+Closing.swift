@@ -2,7 +2,14 @@ public import LifelineCore
 
 extension StreamCore {
     /// This side has no more to send. On the loop.
-    package func finishSending() { perform(machine.finishSending()) }
+    ///
+    /// - Throws: ``SocketError/Code/unsupported`` where the transport's protocol has no such thing.
+    package func finishSending() throws(SocketError) {
+        guard transport.canHalfClose else {
+            throw SocketError(.unsupported, "with TLS before 1.3 the end of one direction is the end of both: close instead")
+        }
+        perform(machine.finishSending())
+    }
 
     /// No more is to be read, for `reason`. On the loop.
     package func stopReading(because reason: CloseReason) {
@@ -98,7 +105,8 @@ extension StreamCore {
             age: opened.duration(to: loop.now),
             silence: lastHeard.duration(to: loop.now),
             heartbeatRoundTrip: counters.roundTrip,
-            tcp: machine.phase == .closed ? finalTCPInfo : transport.tcpInfo)
+            tcp: machine.phase == .closed ? finalTCPInfo : transport.tcpInfo,
+            tls: transport.tlsInfo)
     }
 }
 
@@ -126,6 +134,9 @@ public struct ConnectionInfo: Sendable {
     public let heartbeatRoundTrip: Duration?
     /// What the system knows about the path; nil where it isn't TCP.
     public let tcp: TCPInfo?
+    /// What was agreed on by TLS: version, cipher, application protocol, the peer's certificates; nil without TLS, and before the handshake
+    /// is through.
+    public let tls: TLSInfo?
     /// How its requests stand; nil for a connection without a ``Pairing``.
     public internal(set) var requests: RequestCounts?
     /// The latest round-trip time: the heartbeat's, or else the one that the system has measured.

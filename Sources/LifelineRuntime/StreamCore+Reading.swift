@@ -30,9 +30,9 @@ extension StreamCore: TransportHandler, LoopNotice {
             case .wouldBlock:
                 isReadDue = false
                 return
-            case .end:
+            case .end, .cut:
                 isReadDue = false
-                readEnded()
+                readEnded(isCut: result == .cut)
                 return
             case .bytes(let count, let more):
                 isReadDue = more
@@ -53,11 +53,16 @@ extension StreamCore: TransportHandler, LoopNotice {
         }
     }
 
-    private func readEnded() {
-        if machine.receiving == .open, let error = owner?.streamInputEnded() {
-            violated(error)
-        }
-        perform(machine.peerEnded())
+    /// Reads what has arrived up to this moment, whether or not the owner has asked for it. On the loop.
+    func readWhatIsThere() {
+        isReading = true
+        isReadDue = true
+        readTurn()
+    }
+
+    private func readEnded(isCut: Bool) {
+        let error = machine.receiving == .open ? owner?.streamInputEnded(isCut: isCut) : nil
+        perform(machine.peerEnded(isCut: isCut, because: error))
     }
 
     private func readFailed(_ error: SocketError) {

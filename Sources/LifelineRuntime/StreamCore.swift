@@ -5,7 +5,9 @@ package protocol StreamOwner: AnyObject, Sendable {
     /// Bytes were added to ``StreamCore/input``.
     func streamHasInput()
     /// The peer's stream is over. What is left in the input is unfinished; an error says that it must not be.
-    func streamInputEnded() -> SocketError?
+    ///
+    /// - Parameter isCut: the peer should have said so and hasn't. An error says that it matters: nothing proves then that all has arrived.
+    func streamInputEnded(isCut: Bool) -> SocketError?
     /// What has arrived of a frame that isn't complete.
     var unfinishedFrame: PendingFrame? { get }
     /// No more bytes will come, for `reason`. What the input holds is the owner's to keep or to drop.
@@ -26,7 +28,9 @@ package protocol StreamWatcher: AnyObject {
 /// changes is touched on `loop` only; what other threads call goes there first.
 package final class StreamCore: @unchecked Sendable {
     package let loop: any EventLoop
-    package let transport: any Transport
+    package internal(set) var transport: any Transport
+    /// The transport that it began with has something to agree on before it carries data.
+    let isHandshakeDue: Bool
     package let outbox: Outbox
     /// Shared by all connections of a server.
     private let settings: Settings
@@ -86,6 +90,7 @@ package final class StreamCore: @unchecked Sendable {
         let options = settings.options
         self.loop = transport.loop
         self.transport = transport
+        isHandshakeDue = transport.handshake != nil
         self.settings = settings
         outbox = Outbox(marks: options.outbox)
         opened = transport.loop.now
@@ -231,25 +236,37 @@ extension StreamCore: LoopTimerTarget {
         rearm()
     }
 
+    /// A handshake has a limit of its own: the others begin behind it.
+    var isInHandshake: Bool { transport.handshake?.isUnderWay == true }
+
     private func fire(_ limit: Limit, _ now: LoopTime) {
         switch limit {
         case .idle:
             guard let idle = options.idleLimit else { return }
             let due = lastHeard.advanced(by: idle)
-            if due > now || !isReading {
+            if due > now || !isReading || isInHandshake {
                 // Heard since, or not listening because the reader is slow: lazily on.
-                deadlines[.idle] = max(due, isReading ? due : now.advanced(by: idle))
+                deadlines[.idle] = max(due, isReading && !isInHandshake ? due : now.advanced(by: idle))
             } else {
                 end(SocketError(timedOut: .idle, after: idle))
             }
         case .firstFrame:
-            if counters.framesIn == 0, let limit = options.firstFrameLimit { end(SocketError(timedOut: .firstFrame, after: limit)) }
+            guard counters.framesIn == 0, let limit = options.firstFrameLimit else { return }
+            if isInHandshake {
+                deadlines[.firstFrame] = now.advanced(by: limit)
+            } else {
+                end(SocketError(timedOut: .firstFrame, after: limit))
+            }
         case .frame:
             if let limit = options.unfinishedFrameLimit, let pending = owner?.unfinishedFrame {
                 end(SocketError(timedOut: .frame, after: limit, detail: pending.description, pending: pending))
             }
         case .write:
-            if let limit = options.writeLimit {
+            guard let limit = options.writeLimit else { return }
+            let due = isInHandshake ? now.advanced(by: limit) : transport.lastProgress?.advanced(by: limit) ?? now
+            if due > now {
+                deadlines[.write] = due
+            } else {
                 end(SocketError(timedOut: .write, after: limit, detail: "the peer takes nothing of \(outbox.waitingBytes) bytes"))
             }
         case .halfOpen:

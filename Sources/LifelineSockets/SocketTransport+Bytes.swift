@@ -73,9 +73,18 @@ extension SocketTransport {
     }
 
     package func write(_ region: Bytes) throws(SocketError) -> Int {
-        guard descriptor >= 0 else { throw SocketError(.closed, "the connection has been closed here") }
         let taken = region.withUnsafeBytes { lls_send(descriptor, $0.baseAddress, $0.count) }
-        if taken == region.count { return taken }
+        return try taken == region.count ? taken : shortOrThrow(taken)
+    }
+
+    package func write(borrowing memory: UnsafeRawBufferPointer) throws(SocketError) -> Int {
+        let taken = lls_send(descriptor, memory.baseAddress, memory.count)
+        return try taken == memory.count ? taken : shortOrThrow(taken)
+    }
+
+    /// What a call has taken that hasn't taken all.
+    private func shortOrThrow(_ taken: Int) throws(SocketError) -> Int {
+        guard descriptor >= 0 else { throw SocketError(.closed, "the connection has been closed here") }
         if taken >= 0 {
             state.insert(.writeBlocked)
             return taken

@@ -28,8 +28,8 @@ package final class SystemDriver: NetworkDriver {
         case .tcp(let host, let port):
             if host.isEmpty { throw SocketError(.invalidEndpoint, "a host is needed to connect to") }
             addresses = try await self.addresses(of: host, port: port, within: limit, on: loop).map { .ip($0) }
-        default:
-            throw SocketError(.unsupportedEndpoint, "the system's network can't connect to \(endpoint)")
+        case .tls, .inMemory:
+            throw SocketError(.unsupportedEndpoint, "the system's network can't connect to \(endpoint)\(Self.hint(endpoint))")
         }
         return try await Dial(endpoint, at: addresses, on: loop, options: options, within: limit, until: deadline).connect()
     }
@@ -56,8 +56,8 @@ package final class SystemDriver: NetworkDriver {
             socket = try await listen(host: host, port: port, on: home, options: options)
         case .unix(let path):
             socket = try UnixPath.listen(at: path, options: options)
-        default:
-            throw SocketError(.unsupportedEndpoint, "the system's network can't listen at \(endpoint)")
+        case .tls, .inMemory:
+            throw SocketError(.unsupportedEndpoint, "the system's network can't listen at \(endpoint)\(Self.hint(endpoint))")
         }
         return try await SocketListener.open(socket, on: home, dealingTo: targets, sink: sink)
     }
@@ -76,6 +76,10 @@ package final class SystemDriver: NetworkDriver {
             }
         }
         throw last ?? SocketError(.unknownHost, "“\(host)” has no address")
+    }
+
+    private static func hint(_ endpoint: Endpoint) -> String {
+        if case .tls = endpoint { ": TLSNetwork of LifelineTLS, over this one, can" } else { "" }
     }
 
     private static let listenLookUpLimit = Duration.seconds(30)

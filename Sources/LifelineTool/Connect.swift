@@ -62,7 +62,7 @@ struct Connect {
         var frames = frames
         do {
             while let frame = try await frames.next() { try await connection.send(frame) }
-            await connection.finishSending()
+            try await connection.finishSending()
         } catch let error as SocketError where error.code == .closed {
             // The connection has ended: the receiving side knows how.
         } catch is CancellationError {

@@ -11,7 +11,7 @@ struct NodeServerEndingTests {
             let connection = try await Connection.connect(to: peer.endpoint, codec: .lines)
             try await connection.send("1")
             try await connection.send("2")
-            await connection.finishSending()
+            try await connection.finishSending()
             await #expect(throws: SocketError(.closed, "")) { try await connection.send("3") }
             let rest = await connection.rest()
             #expect(

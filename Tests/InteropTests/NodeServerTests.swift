@@ -51,7 +51,7 @@ struct NodeServerTests {
             let connection = try await Connection.connect(to: peer.endpoint, codec: .lengthPrefixed(UInt32.self))
             async let rest = connection.rest()
             for frame in frames { try await connection.send(frame) }
-            await connection.finishSending()
+            try await connection.finishSending()
             let answer = await rest
             #expect(answer.frames == frames, "seed \(seed)")
             #expect(answer.error == nil, "seed \(seed)")
@@ -107,7 +107,7 @@ struct NodeServerTests {
             let lines = (0..<10_000).map { "line \($0) é" }
             async let rest = connection.rest()
             for line in lines { try await connection.send(line) }
-            await connection.finishSending()
+            try await connection.finishSending()
             #expect(await rest.frames == lines)
             #expect(connection.closeReason == .closedByPeer)
         }

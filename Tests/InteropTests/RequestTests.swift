@@ -29,7 +29,7 @@ struct RequestTests {
                 Self.packet(-4, 77), Self.packet(5, Self.subscribe), Self.packet(6, Self.release),
             ]
             for request in requests { try await connection.send(request) }
-            await connection.finishSending()
+            try await connection.finishSending()
             let rest = await connection.rest()
             #expect(
                 rest.frames == [

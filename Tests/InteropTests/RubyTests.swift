@@ -11,7 +11,7 @@ struct RubyTests {
             let connection = try await Connection.connect(to: peer.endpoint, codec: .lines)
             try await connection.expectEcho(
                 of: (0..<200).map { "line \($0) é€😀" } + ["", String(repeating: "0123456789", count: 5000), "last"])
-            await connection.finishSending()
+            try await connection.finishSending()
             #expect(try await connection.frame() == nil)
             #expect(connection.closeReason == .closedByPeer)
         }

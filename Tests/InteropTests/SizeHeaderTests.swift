@@ -21,7 +21,7 @@ struct SizeHeaderTests {
             try await connection.expectEcho(
                 of: texts.flatMap { text in headers.map { Packet(header: $0, body: Bytes(text)) } })
             try await connection.send(heartbeat)
-            await connection.finishSending()
+            try await connection.finishSending()
             #expect(try await connection.frame() == nil)
             #expect(connection.closeReason == .closedByPeer)
             #expect(try await peer.facts(2) == ["ALIVE", "ALIVE"])

@@ -20,7 +20,7 @@ struct TypeHeaderTests {
             let connection = try await Connection.connect(to: peer.endpoint, codec: .typeHeader(), options: options)
             let packets = (0..<200).map { Self.packet($0, $0 - 9, count: Int($0) * 13 % 700) }
             try await connection.expectEcho(of: packets)
-            await connection.finishSending()
+            try await connection.finishSending()
             #expect(try await connection.frame() == nil)
             #expect(connection.closeReason == .closedByPeer)
             for _ in packets {

@@ -8,6 +8,7 @@ struct EndpointTests {
         arguments: [
             (Endpoint.tcp("example.com", 7000), "tcp://example.com:7000"), (.tcp("127.0.0.1", 0), "tcp://127.0.0.1:0"),
             (.tcp("::1", 65_535), "tcp://[::1]:65535"), (.tcp("fe80::1%eth0", 1), "tcp://[fe80::1%eth0]:1"), (.tcp("", 80), "tcp://:80"),
+            (.tls("chat.example.com", 7000), "tls://chat.example.com:7000"), (.tls("::1", 1), "tls://[::1]:1"),
             (.unix("/run/app.sock"), "unix:///run/app.sock"), (.unix("app.sock"), "unix://app.sock"), (.inMemory("chat"), "memory://chat"),
         ])
     func roundTrip(endpoint: Endpoint, url: String) throws {
@@ -29,7 +30,7 @@ struct EndpointTests {
         "what can't be understood is refused",
         arguments: [
             "", "localhost", "tcp://localhost", "tcp://h:", "tcp://h:65536", "tcp://h:-1", "tcp://h:+1", "tcp://h:80/", "tcp://::1:80",
-            "tcp://[::1", "tcp://[::1]80", "tcp://[::1]", "unix://", "memory://",
+            "tcp://[::1", "tls://h", "tls://[::1]:", "tcp://[::1]80", "tcp://[::1]", "unix://", "memory://",
         ])
     func refused(text: String) {
         #expect(throws: SocketError(.invalidEndpoint, "")) { try Endpoint(text) }
@@ -40,9 +41,10 @@ struct EndpointTests {
         #expect(throws: SocketError(.unsupportedEndpoint, "")) { try Endpoint("http://h:80") }
     }
 
-    @Test("only TCP has a port")
+    @Test("only TCP, with TLS or without, has a port")
     func ports() {
         #expect(Endpoint.tcp("h", 5).port == 5)
+        #expect(Endpoint.tls("h", 6).port == 6)
         #expect(Endpoint.unix("/x").port == nil)
         #expect(Endpoint.inMemory("x").port == nil)
     }

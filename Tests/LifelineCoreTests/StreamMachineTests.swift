@@ -6,6 +6,27 @@ struct StreamMachineTests {
     private typealias Actions = StreamMachine.Actions
     private let failure = SocketError(.reset, "x")
 
+    @Test("an end that the peer hasn't announced is an end, but not a complete one")
+    func unannouncedEnd() {
+        var machine = StreamMachine()
+        _ = machine.finishSending()
+        _ = machine.drained()
+        #expect(machine.peerEnded(isCut: true) == [.endReading, .refuseSends, .close])
+        #expect(machine.reason == .closedByPeer)
+        #expect(!machine.isComplete)
+    }
+
+    @Test("an end that is wrong is the stream's, and what was read before it isn't thrown away")
+    func wrongEnd() {
+        var machine = StreamMachine()
+        let error = SocketError(.truncated, "in a frame")
+        let actions = machine.peerEnded(isCut: true, because: error)
+        #expect(actions == [.endReading, .refuseSends, .armLinger, .flush])
+        #expect(machine.reason == .failed(error))
+        #expect(machine.phase == .closing)
+        #expect(machine.drained() == [.shutdownWrites, .endReading, .refuseSends, .close])
+    }
+
     @Test("this side ends first, then the peer")
     func oursThenTheirs() {
         var machine = StreamMachine()

@@ -123,7 +123,7 @@ struct BroadcastTests {
                 let raw = try await connection.swap(to: .raw)
                 while let bytes = try await raw.next() { try await raw.send(bytes) }
             } else {
-                await connection.finishSending()
+                try await connection.finishSending()
                 _ = try await connection.next()
             }
         }

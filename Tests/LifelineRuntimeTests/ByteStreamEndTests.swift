@@ -12,7 +12,7 @@ struct ByteStreamEndTests {
         try await simulate(seed: seed) { world in
             let (near, far) = try await world.ends()
             try await near.write(Bytes("abc"))
-            await near.finishSending()
+            try await near.finishSending()
             await world.settle()
             let exact = await failure { try await far.read(exactly: 5) }
             #expect(exact?.code == .truncated)
@@ -36,7 +36,7 @@ struct ByteStreamEndTests {
                 async let read = far.read(exactly: 5)
                 try await near.write(Bytes(written))
                 await world.settle()
-                await near.finishSending()
+                try await near.finishSending()
                 if written.isEmpty {
                     #expect(try await read == nil)
                 } else {
@@ -56,14 +56,14 @@ struct ByteStreamEndTests {
         try await simulate(seed: seed) { world in
             let (near, far) = try await world.ends()
             try await near.write(Bytes("question"))
-            await near.finishSending()
+            try await near.finishSending()
             #expect(await failure { try await near.write(Bytes("x")) }?.code == .closed)
             #expect(try await far.read(exactly: 8) == Bytes("question"))
             #expect(try await far.read(atMost: 1) == nil)
             try await world.advance(by: .seconds(59))
             try await far.write(Bytes("answer"))
             #expect(try await near.read(exactly: 6) == Bytes("answer"))
-            await far.finishSending()
+            try await far.finishSending()
             #expect(try await near.read(atMost: 1) == nil)
             #expect(near.closeReason == .closedByPeer)
             #expect(far.closeReason == .closedByPeer)
@@ -75,8 +75,8 @@ struct ByteStreamEndTests {
         try await simulate(seed: seed) { world in
             let (near, far) = try await world.ends()
             try await near.write(Bytes("late reader"))
-            await near.finishSending()
-            await far.finishSending()
+            try await near.finishSending()
+            try await far.finishSending()
             try await world.advance(by: .seconds(100))
             #expect(far.closeReason == .closedByPeer)
             #expect(try await far.read(exactly: 5) == Bytes("late "))
@@ -90,7 +90,7 @@ struct ByteStreamEndTests {
         try await simulate(seed: seed) { world in
             let (near, far) = try await world.ends()
             try await near.write(Bytes("late"))
-            await near.finishSending()
+            try await near.finishSending()
             try await world.advance(by: .seconds(61))
             #expect(await failure { try await far.write(Bytes("x")) }?.code == .closed)
             #expect(try await far.read(exactly: 4) == Bytes("late"))

@@ -18,7 +18,7 @@ struct ByteStreamFramedTests {
             try await peer.flush()
             switch ending {
             case .peerReset: peer.reset()
-            case .peerClose: await peer.finishSending()
+            case .peerClose: try await peer.finishSending()
             default: break
             }
             try await world.clock.sleep(for: .seconds(2000))
@@ -40,7 +40,7 @@ struct ByteStreamFramedTests {
         try await simulate { world in
             let (stream, peer) = try await world.streams()
             try await peer.write(Bytes("a\nb\nhalf"))
-            await peer.finishSending()
+            try await peer.finishSending()
             await world.settle()
             let connection = try await stream.framed(with: .lines)
             #expect(try await connection.next() == "a")

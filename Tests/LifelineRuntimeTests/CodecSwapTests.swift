@@ -54,7 +54,7 @@ struct CodecSwapTests {
             async let first = old.next()
             await world.settle()
             try await peer.write(wire.slice(place..<wire.count))
-            await peer.finishSending()
+            try await peer.finishSending()
             #expect(try await first == "one")
             #expect(try await old.next() == "SWAP")
             await world.settle()
@@ -73,7 +73,7 @@ struct CodecSwapTests {
         try await simulate(seed: seed) { world in
             let (peer, connection) = try await world.connection(MarkingLines())
             try await peer.write(Bytes("SWAP\nSWAP\ntwo\nSWAP\nthree\n"))
-            await peer.finishSending()
+            try await peer.finishSending()
             await world.settle()
             for expected in ["SWAP", "SWAP", "two", "SWAP", "three", nil] {
                 let line = try await connection.next()
@@ -87,7 +87,7 @@ struct CodecSwapTests {
         try await simulate(seed: seed) { world in
             let (peer, stream) = try await world.ends()
             try await peer.write(swaps ? wire : Bytes("one\nSWAP\ntwo\nSWAP\nthree\n"))
-            await peer.finishSending()
+            try await peer.finishSending()
             await world.settle()
             #expect(stream.closeReason == .closedByPeer)
             let old = try await stream.framed(with: MarkingLines())
@@ -180,7 +180,7 @@ struct CodecSwapTests {
             #expect(await failure { try await old.send("x") }?.code == .misuse)
             #expect(await failure { try await old.send("x", within: .seconds(1)) }?.code == .misuse)
             #expect(await failure { try await old.swap(to: .raw) }?.code == .misuse)
-            await old.finishSending()
+            try await old.finishSending()
             #expect(await !old.close())
             old.closeNow()
             await world.settle()
@@ -237,7 +237,7 @@ struct CodecSwapTests {
     func afterTheEnd(seed: UInt64) async throws {
         try await simulate(seed: seed) { world in
             let (peer, connection) = try await world.connection(.lines)
-            await peer.finishSending()
+            try await peer.finishSending()
             #expect(try await connection.next() == nil)
             #expect(await failure { try await connection.swap(to: .raw, announcing: "x") }?.code == .closed)
             try await connection.send("still mine")

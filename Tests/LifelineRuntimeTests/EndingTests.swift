@@ -82,7 +82,7 @@ struct LastBytesTests {
             let pair = try await world.pair(.raw, options: options, peer: .slow)
             async let written: Void = {
                 for _ in 0..<50 { try await pair.peer.write(pattern(4000)) }
-                await pair.peer.finishSending()
+                try await pair.peer.finishSending()
             }()
             await world.settle()
             try await pair.connection.send(pattern(50_000))
@@ -106,7 +106,7 @@ struct LastBytesTests {
             }
             let client = try await Connection.connect(to: .inMemory("late"), codec: lengthPrefixed, on: world.network)
             try await client.send(Bytes("x"))
-            await client.finishSending()
+            try await client.finishSending()
             await expectError(.closed) { try await client.send(Bytes("y")) }
             #expect(try await client.next().map(String.init) == "still")
             #expect(try await client.next() == nil)
@@ -159,7 +159,7 @@ enum Ending: CaseIterable, Sendable {
         case .ownClose: #expect(await pair.connection.close())
         case .ownCloseNow: pair.connection.closeNow()
         case .peerClose:
-            await pair.peer.finishSending()
+            try await pair.peer.finishSending()
             #expect(try await pair.connection.next() == nil)
             await pair.connection.close()
         case .peerReset: pair.peer.reset()
@@ -175,11 +175,11 @@ enum Ending: CaseIterable, Sendable {
         case .violation: try await pair.peer.write([0xFF, 0xFF, 0xFF, 0xFF])
         case .truncation:
             try await pair.peer.write([0, 0])
-            await pair.peer.finishSending()
+            try await pair.peer.finishSending()
         case .idleLimit: try await world.clock.sleep(for: .seconds(1000))
         case .finishedBoth:
-            await pair.connection.finishSending()
-            await pair.peer.finishSending()
+            try await pair.connection.finishSending()
+            try await pair.peer.finishSending()
         }
         try? await peerClosed
         await world.settle()
@@ -234,7 +234,7 @@ struct EndingTests {
             await expectError(.closed) { try await connection.send(Bytes("x")) }
             await expectError(.closed) { try await connection.send(Bytes("x"), within: .seconds(1)) }
             _ = try? await connection.flush()
-            await connection.finishSending()
+            try await connection.finishSending()
             await connection.close()
             connection.closeNow()
             let info = await connection.info

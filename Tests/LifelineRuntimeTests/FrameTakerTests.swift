@@ -51,7 +51,7 @@ struct FrameTakerTests {
             try await pair.peer.write(Bytes("a\n!1\nb\n!2\nc\n"))
             await world.settle()
             #expect(seen.all == ["a", "!1", "b", "!2", "c"])
-            await pair.peer.finishSending()
+            try await pair.peer.finishSending()
             let read = try await pair.connection.messages.reduce(into: []) { $0.append($1) }
             #expect(read == ["a", "b", "c"])
             #expect(seen.all.last == "end: closed by peer")

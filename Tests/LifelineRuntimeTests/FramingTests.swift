@@ -13,7 +13,7 @@ struct FramingTests {
                 try await pair.peer.write([0, 0, 0])
                 try await world.clock.sleep(for: .milliseconds(50))
                 try await pair.peer.write(Bytes([5] + Array("hello".utf8) + Array(frame("ab")) + Array(frame("c"))))
-                await pair.peer.finishSending()
+                try await pair.peer.finishSending()
             }()
             var frames: [String] = []
             for try await next in pair.connection.messages { frames.append(String(next)) }
@@ -92,7 +92,7 @@ struct FramingTests {
             let lines = (0..<200).map { "\($0)" }
             try await pair.peer.write(Bytes(lines.joined(separator: "\n") + "\n"))
             await world.settle()
-            await pair.peer.finishSending()
+            try await pair.peer.finishSending()
             #expect(try await frames == lines)
         }
     }

@@ -94,7 +94,7 @@ struct GoAwayTests {
             for number in 0..<3 {
                 let peer = try await lobby.peer(number)
                 try await peer.say("back 700")
-                await peer.finishSending()
+                try await peer.finishSending()
                 await world.settle()
                 #expect(link.status == .waiting(for: .milliseconds(700), why: .byServer))
             }
@@ -124,7 +124,7 @@ struct GoAwayTests {
             await link.start()
             let first = try await lobby.peer(0)
             try await first.say(hasHint ? "busy 250" : "busy")
-            await first.finishSending()
+            try await first.finishSending()
             guard case .waiting(for: let delay, why: .refused(let error)) = await world.wait(for: link, { $0.isWaiting || $0.isStopped })
             else {
                 Issue.record("\(link.status)")
@@ -212,7 +212,7 @@ struct GoAwayTests {
             case 1: try await peer.write(Bytes("welcome\nkicked wrong version\n"))
             default: try await peer.write(Bytes("kicked wrong version\nwelcome\n"))
             }
-            await peer.finishSending()
+            try await peer.finishSending()
             _ = await world.wait(for: link) { $0.isStopped }
             guard case .stopped(why: .kicked(let error)) = link.status else {
                 Issue.record("\(link.status)")
@@ -237,10 +237,10 @@ struct GoAwayTests {
             let first = try await lobby.peer(0)
             try await first.say("kicked\nback 5000")
             try await first.say("busy 300")
-            await first.finishSending()
+            try await first.finishSending()
             let second = try await lobby.peer(1)
             #expect(world.now == .milliseconds(300))
-            await second.finishSending()
+            try await second.finishSending()
             #expect(await world.wait(for: link) { $0.isWaiting } == .waiting(for: .seconds(1), why: .byServer))
             await end(link, lobby, in: world)
         }
@@ -264,7 +264,7 @@ struct GoAwayTests {
             case "reset": peer.reset()
             case "truncation":
                 try await peer.write(Bytes("half a li"))
-                await peer.finishSending()
+                try await peer.finishSending()
             case "violation": try await peer.write([0xFF, 0x0A])
             default: break
             }
@@ -308,7 +308,7 @@ struct GoAwayTests {
             try await other.say("back 2000")
             try await world.advance(by: .seconds(3600))
             #expect(patient.status == .connected)
-            await other.finishSending()
+            try await other.finishSending()
             await world.settle()
             #expect(patient.status == .waiting(for: .seconds(2), why: .byServer))
             await end(patient, lobby, in: world)
@@ -353,7 +353,7 @@ struct GoAwayTests {
             try await peer.write(Bytes("welcome\none\nback 700\ntw"))
             await world.settle()
             try await peer.say("o")
-            await peer.finishSending()
+            try await peer.finishSending()
             await world.settle()
             #expect(shown.entries == ["welcome", "one", "back 700", "two"])
             #expect(link.status == .waiting(for: .milliseconds(700), why: .byServer))
@@ -378,7 +378,7 @@ struct GoAwayTests {
             try await first.say("kicked by mistake")
             await world.settle()
             await link.obey(.after(.seconds(2)))
-            await first.finishSending()
+            try await first.finishSending()
             let second = try await lobby.peer(1)
             #expect(world.now == .seconds(2))
             try await second.say("kicked")
@@ -401,7 +401,7 @@ struct GoAwayTests {
             await link.start()
             let first = try await home.peer(0)
             try await first.say("move other")
-            await first.finishSending()
+            try await first.finishSending()
             let second = try await other.peer(0)
             await world.settle()
             #expect(world.now == .zero && link.status == .connected)
@@ -425,7 +425,7 @@ struct GoAwayTests {
                 for number in 0..<1000 {
                     let peer = try await lobby.peer(number)
                     try await peer.say("bye")
-                    await peer.finishSending()
+                    try await peer.finishSending()
                 }
                 try await world.advance(by: .seconds(20))
                 for link in links { await link.stop(within: .zero) }

@@ -37,7 +37,7 @@ struct HandshakeTests {
             }
             try await connection.send(Bytes("answer"))
             #expect(try await near.read(with: .lengthPrefixed(UInt16.self)) == Bytes("answer"))
-            await near.finishSending()
+            try await near.finishSending()
             #expect(try await connection.next() == nil)
             #expect(connection.closeReason == .closedByPeer)
         }
@@ -67,7 +67,7 @@ struct HandshakeTests {
                 let client = try await ByteStream.connect(to: .inMemory("s"), on: world.network)
                 let all = wire(["one", "two"])
                 try await client.write(isCut ? all.slice(0..<all.count - 1) : all)
-                await client.finishSending()
+                try await client.finishSending()
                 await world.settle()
                 #expect(server.connections.isEmpty)
                 #expect(try await client.read(with: .lines) == "WELCOME")
@@ -96,7 +96,7 @@ struct HandshakeTests {
                 #expect(line == "\(number)")
             }
             try await writing
-            await near.finishSending()
+            try await near.finishSending()
             #expect(try await connection.next() == nil)
         }
     }
@@ -109,7 +109,7 @@ struct HandshakeTests {
             #expect(await failure { try await far.read(atMost: 1) }?.code == .misuse)
             #expect(await failure { try await far.write(Bytes("x")) }?.code == .misuse)
             #expect(await failure { try await far.framed(with: .lines) }?.code == .misuse)
-            await far.finishSending()
+            try await far.finishSending()
             #expect(await !far.close())
             far.closeNow()
             await world.settle()

@@ -17,7 +17,7 @@ struct HeartbeatFlowTests {
                 try await link.peer.send("alive")
                 #expect(try await link.peer.next() == "pong \(number)")
             }
-            await link.peer.finishSending()
+            try await link.peer.finishSending()
             let read = try await link.connection.messages.reduce(into: []) { $0.append($1) }
             #expect(read == (1...5).map { "news \($0)" })
         }

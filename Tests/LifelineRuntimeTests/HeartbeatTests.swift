@@ -89,7 +89,7 @@ struct HeartbeatTests {
                 case 0: break  // Before the first ping.
                 case 1: try await world.advance(by: .seconds(6))  // A ping is out.
                 case 2: try await link.answer(1)  // It was answered.
-                default: await link.peer.finishSending()  // The peer has ended.
+                default: try await link.peer.finishSending()  // The peer has ended.
                 }
                 await world.settle()
                 let before = await link.connection.info.bytesSent
@@ -216,7 +216,7 @@ struct HeartbeatTests {
     func ends() async throws {
         try await simulate { world in
             let half = try await world.beating(.oneWay(every: .seconds(5), sending: "alive"), name: "half")
-            await half.connection.finishSending()
+            try await half.connection.finishSending()
             try await half.peer.send("still here")
             try await world.advance(by: .seconds(20))
             #expect(try await half.connection.next() == "still here")

@@ -180,7 +180,7 @@ struct InMemoryNetworkTests {
                         try await near.write(pattern(count, from: sent))
                         sent += count
                     }
-                    await near.finishSending()
+                    try await near.finishSending()
                 }
                 var random = world.random
                 var received = 0

@@ -107,7 +107,7 @@ struct LastWordsTests {
     func tooLate() async throws {
         try await simulate { world in
             let pair = try await world.pair(.lines)
-            await pair.connection.finishSending()
+            try await pair.connection.finishSending()
             async let refusal = expectError(.closed) { try await pair.connection.close(saying: "bye") }
             await pair.peer.expect(nil)
             await pair.peer.close()

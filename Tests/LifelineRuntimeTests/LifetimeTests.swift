@@ -66,7 +66,7 @@ struct LifetimeTests {
             var lines: [String] = []
             for try await line in messages {
                 lines.append(line)
-                if lines.count == 2 { await peer.finishSending() }
+                if lines.count == 2 { try await peer.finishSending() }
             }
             #expect(lines == ["a", "b"])
         }
@@ -137,7 +137,7 @@ struct LifetimeTests {
             let peer = try await {
                 let pair = try await world.pair(.raw, options: .small(1000), peer: .slow)
                 try await pair.connection.send(pattern(50_000))
-                await pair.connection.finishSending()
+                try await pair.connection.finishSending()
                 pair.connection.core.loop.run { [core = pair.connection.core] in core.close(within: .seconds(5), done: nil) }
                 return pair.peer
             }()

@@ -96,7 +96,7 @@ struct LimitTests {
             var options = ConnectionOptions()
             options.halfOpenLimit = .seconds(10)
             let pair = try await world.pair(.raw, options: options)
-            await pair.peer.finishSending()
+            try await pair.peer.finishSending()
             #expect(try await pair.connection.next() == nil)
             async let received = pair.peer.readAll()
             for _ in 0..<3 {
@@ -118,7 +118,7 @@ struct LimitTests {
         try await simulate { world in
             let pair = try await world.pair(.lines, peer: .small { $0.halfOpenLimit = nil })
             try await pair.connection.send("last")
-            await pair.connection.finishSending()
+            try await pair.connection.finishSending()
             await expectError(.closed) { try await pair.connection.send("more") }
             try await pair.connection.flush()
             #expect(try await pair.peer.readAll() == Array("last\n".utf8))
@@ -127,7 +127,7 @@ struct LimitTests {
                 try await pair.peer.write(Bytes("\(number)\n"))
                 #expect(try await pair.connection.next() == "\(number)")
             }
-            await pair.peer.finishSending()
+            try await pair.peer.finishSending()
             #expect(try await pair.connection.next() == nil)
             #expect(pair.connection.closeReason == .closedByPeer)
             #expect(await pair.connection.close())

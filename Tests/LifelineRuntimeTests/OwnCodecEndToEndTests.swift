@@ -81,7 +81,7 @@ struct OwnCodecEndToEndTests {
         try await simulate(seed: seed) { world in
             let (peer, connection) = try await world.connection(NoteCodec())
             try await peer.write([1, 0, 2, 111, 107, 2, 0, 9, 97])
-            await peer.finishSending()
+            try await peer.finishSending()
             #expect(try await connection.next() == Note(kind: 1, text: "ok"))
             let error = await failure { try await connection.next() }
             #expect(error?.code == .truncated)

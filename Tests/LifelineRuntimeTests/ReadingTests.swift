@@ -105,7 +105,7 @@ struct ReadingTests {
                 let pair = try await world.pair(.lines)
                 let got = Log<Int>()
                 let refused = Log<Int>()
-                await withTaskGroup { group in
+                try await withThrowingTaskGroup { group in
                     for reader in 0..<2 {
                         group.addTask(executorPreference: world.loops[reader].tasks) {
                             var last = -1
@@ -124,7 +124,7 @@ struct ReadingTests {
                     }
                     await world.settle()
                     for number in 0..<1000 { try? await pair.peer.write(Bytes("\(number)\n")) }
-                    await pair.peer.finishSending()
+                    try await pair.peer.finishSending()
                 }
                 #expect(refused.count == 1)
                 #expect(got.entries == Array(0..<1000))
@@ -167,7 +167,7 @@ struct ReadingTests {
             }
             #expect(batches.allSatisfy { !$0.isEmpty })
             try await pair.peer.write(Bytes("end\n"))
-            await pair.peer.finishSending()
+            try await pair.peer.finishSending()
             for try await batch in pair.connection.batches { batches.append(batch) }
             #expect(batches.first == ["a", "b", "c"])
             #expect(batches.flatMap { $0 } == ["a", "b", "c", "1", "x", "2", "x", "end"])
@@ -185,7 +185,7 @@ struct ReadingTests {
                         try await pair.peer.write(Bytes("\(number)\n"))
                         await Task.yield()
                     }
-                    await pair.peer.finishSending()
+                    try await pair.peer.finishSending()
                 }()
                 await withTaskGroup { group in
                     group.addTask {

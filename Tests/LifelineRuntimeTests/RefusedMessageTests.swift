@@ -19,7 +19,7 @@ struct RefusedMessageTests {
                 await world.settle()
             }
             connection.core.loop.run { connection.core.violated(SocketError(.invalidBody, "no number")) }
-            await peer.finishSending()
+            try await peer.finishSending()
             #expect(await connection.close())
             await expectError(.invalidBody) { try await connection.next() as Any }
         }

@@ -42,7 +42,7 @@ struct RequestEndTests {
                 await world.settle()
                 #expect(await client.info.requests?.due == 100)
                 switch ending {
-                case .peerCloses: await peer.finishSending()
+                case .peerCloses: try await peer.finishSending()
                 case .peerBreaksOff: peer.reset()
                 case .peerSendsGarbage: try await peer.write(Bytes(repeatElement(0, count: 16)))
                 case .close: group.addTask { await client.close() }
@@ -52,7 +52,7 @@ struct RequestEndTests {
                 }
                 if ending == .close {
                     _ = try await peer.readAll()
-                    await peer.finishSending()
+                    try await peer.finishSending()
                 }
                 try await group.waitForAll()
             }
@@ -184,7 +184,7 @@ struct RequestEndTests {
             let pair = try await world.requesting()
             async let answer = pair.client.ask("a")
             let request = try await pair.server.asked()
-            await pair.client.finishSending()
+            try await pair.client.finishSending()
             #expect(try await pair.server.next() == nil)
             let late = await outcome { try await pair.client.ask("b") }
             #expect(late.socketError?.code == .closed)

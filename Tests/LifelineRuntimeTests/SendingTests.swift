@@ -15,7 +15,7 @@ struct SendingTests {
                 for place in stride(from: 0, to: 10_000_000, by: size) {
                     try await pair.connection.send(whole.slice(place..<place + size))
                 }
-                await pair.connection.finishSending()
+                try await pair.connection.finishSending()
             }()
             var random = world.random
             var place = 0
@@ -149,7 +149,7 @@ struct SendingTests {
                 await world.settle()
                 async let all = pair.peer.readAll()
                 try await last
-                await pair.connection.finishSending()
+                try await pair.connection.finishSending()
                 #expect(try await all == Array(("1" + String(repeating: "x", count: 500) + "2last").utf8))
             }
         }

@@ -134,7 +134,7 @@ struct ServerTests {
             try await serving(server, handler) {
                 let client = try await Connection.connect(to: .inMemory("s"), codec: .lines, on: world.network)
                 try await client.send("x")
-                await client.finishSending()
+                try await client.finishSending()
                 #expect(try await client.next() == "bye")
                 #expect(try await client.next() == nil)
             }

@@ -75,7 +75,7 @@ struct SupervisorStopTests {
             await link.start()
             let peer = try await lobby.peer(0)
             try await link.send("bye")
-            await withTaskGroup { group in
+            try await withThrowingTaskGroup { group in
                 group.addTask { await link.stop() }
                 group.addTask {
                     await world.settle()
@@ -87,8 +87,9 @@ struct SupervisorStopTests {
                     #expect(await link.start() == false)
                     try? await world.advance(by: .seconds(1))
                     await peer.expect("bye", nil)
-                    await peer.finishSending()
+                    try await peer.finishSending()
                 }
+                try await group.waitForAll()
             }
             #expect(world.now == .seconds(1))
             #expect(link.status == .stopped(why: .byUser(.user)))

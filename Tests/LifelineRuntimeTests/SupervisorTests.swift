@@ -107,12 +107,12 @@ struct SupervisorTests {
             let peer = try await lobby.peer(0)
             await world.settle()
             switch way {
-            case "close": await peer.finishSending()
+            case "close": try await peer.finishSending()
             case "reset": peer.reset()
             case "violation": try await peer.write([255, 255, 255, 255])
             case "truncation":
                 try await peer.write([0, 0])
-                await peer.finishSending()
+                try await peer.finishSending()
             default: break
             }
             try await world.advance(by: .seconds(100))
@@ -331,7 +331,7 @@ struct SupervisorTests {
             let peer = try await lobby.peer(0)
             #expect(try await peer.line() == "login")
             if way != 1 { try await peer.say("no") }
-            await peer.finishSending()
+            try await peer.finishSending()
             let status = await world.wait(for: link) { $0.isStopped || $0.isWaiting }
             switch (way, status) {
             case (0, .stopped(why: .loginRefused(let error))): #expect(error.cause is Refused)
@@ -363,7 +363,7 @@ struct SupervisorTests {
             let peer = try await home.peer(0)
             await world.settle()
             await link.obey(.elsewhere(.inMemory("other")))
-            await peer.finishSending()
+            try await peer.finishSending()
             let second = try await other.peer(0)
             await world.settle()
             #expect(world.now == .zero && link.status == .connected)

@@ -24,7 +24,7 @@ struct SwapTests {
             await expectError(.misuse) { try await pair.connection.swap(to: .lines) }
             await pair.connection.close()
             pair.connection.closeNow()
-            await pair.connection.finishSending()
+            try await pair.connection.finishSending()
             try await pair.peer.write(frame("three"))
             #expect(try await swapped.next().map(String.init) == "three")
             #expect(swapped.closeReason == nil)
@@ -36,7 +36,7 @@ struct SwapTests {
         try await simulate { world in
             let pair = try await world.pair(Greeting())
             try await pair.peer.write(Bytes("SWITCH\na\nSWITCH\nb\n"))
-            await pair.peer.finishSending()
+            try await pair.peer.finishSending()
             var lines: [String] = []
             for try await line in pair.connection.messages {
                 lines.append(line)
@@ -46,7 +46,7 @@ struct SwapTests {
 
             let (stream, peer) = try await world.streams()
             try await peer.write(Bytes("SWITCH\na\nSWITCH\nb\n"))
-            await peer.finishSending()
+            try await peer.finishSending()
             await world.settle()
             let late = try await stream.framed(with: Greeting())
             lines = []
@@ -68,7 +68,7 @@ struct SwapTests {
             let swapped = try await pair.connection.swap(to: lengthPrefixed)
             try await pair.peer.write(frame("x"))
             #expect(try await swapped.next().map(String.init) == "x")
-            await pair.peer.finishSending()
+            try await pair.peer.finishSending()
             #expect(try await swapped.next() == nil)
             await expectError(.closed) { try await swapped.swap(to: .lines) }
         }

@@ -82,7 +82,7 @@ struct UnfinishedFrameTests {
             }
             try await world.clock.sleep(for: .seconds(8))
             try await stream.write(Bytes("\n"))
-            await stream.finishSending()
+            try await stream.finishSending()
         } _: { _, connection in
             let lines = try await collect(9, from: connection)
             #expect(lines == ["a", "a", "a", "a", "a", "a"])
@@ -95,7 +95,7 @@ struct UnfinishedFrameTests {
         options.inboxFrames = 2
         try await reading(options: options) { _, stream in
             try await stream.write(Bytes("1\n2\n3\n4\n5"))
-            await stream.finishSending()
+            try await stream.finishSending()
         } _: { world, connection in
             try await world.clock.sleep(for: .seconds(60))
             let lines = try await collect(4, from: connection)

@@ -126,8 +126,8 @@ struct UseTests {
             pair.connection.closeNow()
             pair.connection.closeNow()
             await pair.connection.close()
-            await pair.connection.finishSending()
-            await pair.connection.finishSending()
+            try await pair.connection.finishSending()
+            try await pair.connection.finishSending()
             await pair.connection.close(within: .zero)
             await pair.connection.close(within: .seconds(-1))
             await pair.peer.close()
@@ -164,7 +164,7 @@ struct UseTests {
             await expectError(.misuse) { try await stream.framed(with: .lines) }
             stream.closeNow()
             #expect(await stream.close() == false)
-            await stream.finishSending()
+            try await stream.finishSending()
             try await connection.send("alive")
             #expect(try await peer.read(exactly: 6) == Bytes("alive\n"))
         }

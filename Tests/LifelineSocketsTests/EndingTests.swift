@@ -111,7 +111,7 @@ import Testing
                 #expect(try await connection.next() == nil)
                 for try await _ in connection.batches { Issue.record("a frame behind the end") }
             }
-            await connection.finishSending()
+            try await connection.finishSending()
             await connection.close()
             connection.closeNow()
             await expectError(.closed) { try await connection.send(Bytes("x")) }
@@ -239,7 +239,7 @@ import Testing
             try await bounded {
                 let client = try await Connection.connect(to: server.endpoint, codec: framed, on: network)
                 try await client.send(Bytes("x"))
-                await client.finishSending()
+                try await client.finishSending()
                 try await eventually { server.connections.first?.closeReason != nil }
                 gate.succeed(())
                 #expect(try await client.next().map(String.init) == "still")
@@ -263,7 +263,7 @@ import Testing
             for try await line in messages {
                 lines.append(line)
                 #expect(connection != nil)
-                if lines.count == 2 { await peer.finishSending() }
+                if lines.count == 2 { try await peer.finishSending() }
             }
             #expect(lines == ["a", "b"])
             await peer.close()
@@ -350,7 +350,7 @@ enum Ending: CaseIterable, Sendable {
         switch self {
         case .ownClose: #expect(await connection.close(within: outerLimit))
         case .ownCloseNow: connection.closeNow()
-        case .peerClose: await peer.finishSending()
+        case .peerClose: try await peer.finishSending()
         case .peerReset: peer.reset()
         case .cancelledOwner:
             await withTaskGroup { group in
@@ -363,11 +363,11 @@ enum Ending: CaseIterable, Sendable {
         case .violation: try await peer.write([0xFF, 0xFF, 0xFF, 0xFF])
         case .truncation:
             try await peer.write([0, 0])
-            await peer.finishSending()
+            try await peer.finishSending()
         case .idleLimit: break
         case .finishedBoth:
-            await connection.finishSending()
-            await peer.finishSending()
+            try await connection.finishSending()
+            try await peer.finishSending()
         }
         _ = try? await connection.next()
         await connection.close(within: outerLimit)

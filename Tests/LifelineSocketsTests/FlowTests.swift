@@ -19,7 +19,7 @@ import Testing
             let size = Self.total / frames
             async let sending: Void = {
                 for number in 0..<frames { try await connection.send(all.slice((number * size)..<((number + 1) * size))) }
-                await connection.finishSending()
+                try await connection.finishSending()
             }()
             // As the codec writes them.
             var expected = ByteOutput()
@@ -109,7 +109,7 @@ import Testing
             try await withThrowingTaskGroup { group in
                 group.addTask {
                     for number in 0..<1000 { try await link.peer.write(frame("\(number)")) }
-                    await link.peer.finishSending()
+                    try await link.peer.finishSending()
                 }
                 for _ in 0..<2 {
                     group.addTask {

@@ -89,7 +89,7 @@ import Testing
                 try await withThrowingTaskGroup { group in
                     group.addTask {
                         for _ in 0..<1024 { try await peer.write(wire) }
-                        await peer.finishSending()
+                        try await peer.finishSending()
                     }
                     var count = 0
                     for try await frame in connection.messages {
@@ -387,7 +387,7 @@ private func oneVisit(_ ending: Ending, _ endpoint: Endpoint) async throws -> Tr
     let connection = try await stream.framed(with: framed)
     switch ending {
     case .ownClose, .peerClose, .idleLimit, .finishedBoth:
-        await connection.finishSending()
+        try await connection.finishSending()
         _ = try? await connection.next()
         await connection.close(within: outerLimit)
     case .ownCloseNow, .cancelledOwner: connection.closeNow()

@@ -19,7 +19,7 @@ struct FirstExample {
 
         let connection = try await Connection.connect(to: server.endpoint, codec: .lines, within: .seconds(3))
         for number in 1...10 { try await connection.send("line \(number)") }
-        await connection.finishSending()
+        try await connection.finishSending()
         for try await line in connection.messages { print(line) }
 
         await server.shutdown(within: .seconds(1))

@@ -69,7 +69,7 @@ struct SnippetTests {
             }
             var arrived: [Reading] = []
             while arrived.count < readings.count, let reading = try await stream.read(with: ReadingCodec()) { arrived.append(reading) }
-            await stream.finishSending()
+            try await stream.finishSending()
             await server.shutdown(within: .seconds(1))
             try await running
             return arrived

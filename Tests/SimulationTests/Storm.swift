@@ -147,7 +147,7 @@ final class Storm: Sendable {
             switch Int.random(in: 0..<3, using: &dice) {
             case 0: connection.closeNow()
             case 1: group.addTask { await connection.close(within: .seconds(2)) }
-            default: await connection.finishSending()
+            default: try await connection.finishSending()
             }
         case .news:
             let rule = [SlowRule.skip, .skipping(after: .seconds(1)), .evict(after: .seconds(1))].randomElement(using: &dice)!

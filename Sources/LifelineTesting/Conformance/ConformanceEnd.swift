@@ -151,7 +151,7 @@ final class ConformanceEnd: TransportHandler {
                 if !more, received < total { try await untilReadable("bytes behind the \(received) of \(total) that it has read") }
             case .wouldBlock:
                 try await untilReadable("bytes behind the \(received) of \(total) that it has read")
-            case .end:
+            case .end, .cut:
                 throw ConformanceProblem(description: "\(name) read the end at \(received) of \(total) bytes")
             }
         }
@@ -172,7 +172,7 @@ final class ConformanceEnd: TransportHandler {
         while true {
             forgetNotices()
             switch try read() {
-            case .end: return
+            case .end, .cut: return
             case .bytes(_, more: true): continue
             case .bytes, .wouldBlock: try await untilReadable("the end behind \(received) bytes")
             }

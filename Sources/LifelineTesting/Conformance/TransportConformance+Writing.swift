@@ -109,7 +109,7 @@ extension TransportConformance {
                 switch try far.read(Int.random(in: sizes, using: &dice)) {
                 case .bytes(_, let more): mayRead = more
                 case .wouldBlock: mayRead = false
-                case .end: throw ConformanceProblem(description: "an end that nobody made, at \(far.received) bytes")
+                case .end, .cut: throw ConformanceProblem(description: "an end that nobody made, at \(far.received) bytes")
                 }
             } else if far.received < near.sent {
                 try await far.untilReadable("the bytes from \(far.received) to \(near.sent)")

@@ -66,7 +66,7 @@ final class SimulatedDriver: NetworkDriver {
         case .unix(let path):
             if path.isEmpty { throw SocketError(.invalidEndpoint, "a path is needed") }
             return (.path(path), host)
-        case .inMemory:
+        case .tls, .inMemory:
             throw SocketError(.unsupportedEndpoint, "a simulated host can't serve \(endpoint): use .tcp with a host's name, or .unix")
         }
     }

@@ -36,7 +36,7 @@ extension Transport {
             switch result {
             case .bytes(_, more: true): continue
             case .bytes(_, more: false), .wouldBlock: return (all, false)
-            case .end: return (all, true)
+            case .end, .cut: return (all, true)
             }
         }
     }

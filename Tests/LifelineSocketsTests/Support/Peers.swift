@@ -41,7 +41,7 @@ final class Stream: StreamOwner, @unchecked Sendable {
         if isEcho { try? outbound.sendAtOnce(bytes) } else { news.put(.bytes(bytes)) }
     }
 
-    func streamInputEnded() -> SocketError? { nil }
+    func streamInputEnded(isCut: Bool) -> SocketError? { nil }
 
     var unfinishedFrame: PendingFrame? { nil }
     func streamReadingEnded(_ reason: CloseReason) { news.put(.ended(reason)) }
@@ -76,7 +76,7 @@ final class Stream: StreamOwner, @unchecked Sendable {
 
     func finishSending() async throws {
         let core = core
-        try await core.loop.perform { core.finishSending() }
+        try await core.loop.perform { try core.finishSending() }
     }
 }
 
