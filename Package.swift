@@ -24,6 +24,7 @@ let package = Package(
     products: [
         .library(name: "Lifeline", targets: ["Lifeline"]),
         .library(name: "LifelineJSON", targets: ["LifelineJSON"]),
+        .library(name: "LifelineTLS", targets: ["LifelineTLS"]),
         .library(name: "LifelineTesting", targets: ["LifelineTesting"]),
         .executable(name: "lifeline", targets: ["LifelineTool"]),
         .executable(name: "lifeline-bench", targets: ["lifeline-bench"]),
@@ -52,16 +53,27 @@ let package = Package(
             dependencies: ["LifelineCore", "LifelineRuntime", "CLifelineTesting"],
             swiftSettings: settings),
 
+        // Floor 2, too: networks over another. OpenSSL 3 is the system's.
+        .systemLibrary(
+            name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .yum(["openssl-devel"]), .brew(["openssl@3"])]),
+        .target(name: "CLifelineTLS", dependencies: ["COpenSSL"]),
+        .target(
+            name: "LifelineTLS",
+            dependencies: ["LifelineCore", "LifelineRuntime", "COpenSSL", "CLifelineTLS"],
+            swiftSettings: settings),
+
         // Floor 3: names and thin mains.
         .target(
             name: "Lifeline",
             dependencies: ["LifelineCore", "LifelineRuntime", "LifelineJSON", "LifelineSockets"],
             swiftSettings: settings),
-        .executableTarget(name: "LifelineTool", dependencies: ["Lifeline"], swiftSettings: settings),
+        .executableTarget(name: "LifelineTool", dependencies: ["Lifeline", "LifelineTLS"], swiftSettings: settings),
         .target(name: "CLifelineBench"),
         .executableTarget(
             name: "lifeline-bench",
-            dependencies: ["Lifeline", "LifelineCore", "LifelineRuntime", "LifelineSockets", "LifelineTesting", "CLifelineBench"],
+            dependencies: [
+                "Lifeline", "LifelineCore", "LifelineRuntime", "LifelineSockets", "LifelineTLS", "LifelineTesting", "CLifelineBench",
+            ],
             swiftSettings: settings),
 
         // The house's own check: which floor may import and call what.
@@ -94,17 +106,22 @@ let package = Package(
             dependencies: ["Lifeline", "LifelineTesting", "CLifelineSystem"],
             swiftSettings: settings),
         .testTarget(
+            name: "LifelineTLSTests",
+            dependencies: ["Lifeline", "LifelineTLS", "LifelineTesting", "COpenSSL", "CLifelineTLS"],
+            exclude: ["Certificates"],
+            swiftSettings: settings),
+        .testTarget(
             name: "LifelineTestingTests",
             dependencies: ["LifelineCore", "LifelineRuntime", "LifelineTesting"],
             swiftSettings: settings),
         // The whole stack on a network that breaks, for thousands of seeds.
         .testTarget(
             name: "SimulationTests",
-            dependencies: ["LifelineCore", "LifelineRuntime", "LifelineTesting"],
+            dependencies: ["LifelineCore", "LifelineRuntime", "LifelineTLS", "LifelineTesting"],
             swiftSettings: settings),
         .testTarget(
             name: "InteropTests",
-            dependencies: ["Lifeline"],
+            dependencies: ["Lifeline", "LifelineTLS"],
             exclude: ["Peers"],
             swiftSettings: settings),
         .testTarget(
@@ -114,10 +131,10 @@ let package = Package(
             plugins: ["GenerateHeaders"]),
         .testTarget(
             name: "ReadmeTests",
-            dependencies: ["Lifeline", "LifelineTesting"],
+            dependencies: ["Lifeline", "LifelineTLS", "LifelineTesting"],
             swiftSettings: settings,
             plugins: ["GenerateHeaders"]),
         // They run the tool as a program, which the dependency has built, and are its peers.
-        .testTarget(name: "ToolTests", dependencies: ["LifelineTool", "Lifeline"], swiftSettings: settings),
+        .testTarget(name: "ToolTests", dependencies: ["LifelineTool", "Lifeline", "LifelineTLS"], swiftSettings: settings),
     ]
 )

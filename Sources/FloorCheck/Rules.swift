@@ -28,7 +28,7 @@ enum Rules {
             never: [.clocks, .randomness, .systemCalls, .blocking]),
         Floor(
             2, "LifelineTLS",
-            imports: ["LifelineCore", "LifelineRuntime", "COpenSSL", "Synchronization", .cLibrary],
+            imports: ["LifelineCore", "LifelineRuntime", "COpenSSL", "CLifelineTLS", "Synchronization", .cLibrary],
             never: [.clocks, .randomness, .systemCalls, .blocking]),
         Floor(
             2, "LifelineWebSocket",
@@ -40,11 +40,12 @@ enum Rules {
             3, "Lifeline",
             imports: ["LifelineCore", "LifelineRuntime", "LifelineJSON", "LifelineSockets"],
             isUmbrella: true),
-        Floor(3, "LifelineTool", imports: ["Lifeline", .cLibrary]),
+        Floor(3, "LifelineTool", imports: ["Lifeline", "LifelineTLS", .cLibrary]),
         Floor(
             3, "lifeline-bench",
             imports: [
-                "Lifeline", "LifelineCore", "LifelineRuntime", "LifelineSockets", "LifelineTesting", "CLifelineBench", .cLibrary,
+                "Lifeline", "LifelineCore", "LifelineRuntime", "LifelineSockets", "LifelineTLS", "LifelineTesting", "CLifelineBench",
+                .cLibrary,
             ]),
         Floor(3, "FloorCheck", imports: ["Foundation"]),
 
@@ -68,18 +69,26 @@ enum Rules {
                 "Lifeline", "LifelineCore", "LifelineRuntime", "LifelineSockets", "LifelineTesting", "CLifelineSystem",
             ]),
         Floor(.tests, "LifelineTestingTests", imports: ["LifelineCore", "LifelineRuntime", "LifelineTesting"]),
-        Floor(.tests, "SimulationTests", imports: ["LifelineCore", "LifelineRuntime", "LifelineTesting"]),
+        Floor(
+            .tests, "LifelineTLSTests",
+            imports: [
+                "Lifeline", "LifelineCore", "LifelineRuntime", "LifelineSockets", "LifelineTLS", "LifelineTesting", "COpenSSL",
+                "CLifelineTLS",
+            ]),
+        Floor(.tests, "SimulationTests", imports: ["LifelineCore", "LifelineRuntime", "LifelineTLS", "LifelineTesting"]),
         Floor(.tests, "Fuzz", imports: ["LifelineCore", "LifelineJSON", "LifelineTesting"]),
-        Floor(.tests, "InteropTests", imports: ["Lifeline", "LifelineCore", "LifelineJSON", "LifelineRuntime", "LifelineSockets"]),
+        Floor(
+            .tests, "InteropTests",
+            imports: ["Lifeline", "LifelineCore", "LifelineJSON", "LifelineRuntime", "LifelineSockets", "LifelineTLS"]),
         Floor(
             .tests, "HeaderGenerationTests",
             imports: ["HeaderGeneration", "HeaderExample", "Lifeline", "LifelineTesting"]),
-        Floor(.tests, "ReadmeTests", imports: ["Lifeline", "LifelineTesting"]),
-        Floor(.tests, "ToolTests", imports: ["Lifeline"]),
+        Floor(.tests, "ReadmeTests", imports: ["Lifeline", "LifelineTLS", "LifelineTesting"]),
+        Floor(.tests, "ToolTests", imports: ["Lifeline", "LifelineTLS"]),
     ]
 
     /// C targets: they hold no Swift, and only the targets that name them import them.
-    static let cTargets: Set<String> = ["CLifelineSystem", "CLifelineTesting", "CLifelineBench", "COpenSSL", "CZlib"]
+    static let cTargets: Set<String> = ["CLifelineSystem", "CLifelineTesting", "CLifelineBench", "CLifelineTLS", "COpenSSL", "CZlib"]
 
     /// The C library's names on the platforms that Swift runs on.
     static let cLibraryNames: Set<String> = ["Glibc", "Darwin", "Musl", "Android", "Bionic", "WASILibc", "ucrt"]
