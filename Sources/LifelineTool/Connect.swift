@@ -10,15 +10,12 @@ struct Connect {
     }
 
     private func run(_ codec: some ShellCodec) async throws -> Int32 {
-        if let policy = settings.link.policy { return try await KeptLink(settings, codec: codec, policy: policy).run() }
+        let network = try settings.tls.network()
+        if let policy = settings.link.policy { return try await KeptLink(settings, codec: codec, on: network, policy: policy).run() }
         let connection = try await Connection.connect(
-            to: settings.endpoint, codec: codec, within: settings.limit, heartbeat: settings.beats.heartbeat(for: codec),
+            to: settings.endpoint, codec: codec, on: network, within: settings.limit, heartbeat: settings.beats.heartbeat(for: codec),
             options: settings.connectionOptions)
-        if settings.isVerbose {
-            let info = await connection.info
-            let way = [info.local, info.remote].compactMap { $0?.short }.joined(separator: " to ")
-            Console.note("connected: \(way)")
-        }
+        if settings.isVerbose { Console.note("connected: \(await connection.info.way)") }
         var failure: (any Error)?
         do {
             try await exchange(over: connection)
@@ -28,6 +25,9 @@ struct Connect {
         await connection.close(within: .seconds(2))
         if settings.isVerbose {
             Console.note("ended: \(connection.closeReason.map { "\($0)" } ?? "not at all"); \(await connection.info.counts)")
+        }
+        if await connection.info.tls?.peerEnd == .unannounced {
+            Console.note("the peer hasn't said that this was its end: some may be missing")
         }
         if let failure { throw failure }
         return 0
@@ -63,6 +63,10 @@ struct Connect {
         do {
             while let frame = try await frames.next() { try await connection.send(frame) }
             try await connection.finishSending()
+        } catch let error as SocketError where error.code == .unsupported {
+            // Ending both directions would lose what the peer still answers.
+            try await connection.flush()
+            Console.note("with TLS 1.2 the end of standard input can't be told to the peer; waiting for its own end")
         } catch let error as SocketError where error.code == .closed {
             // The connection has ended: the receiving side knows how.
         } catch is CancellationError {

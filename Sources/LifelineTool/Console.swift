@@ -39,10 +39,10 @@ enum Console {
 }
 
 extension Endpoint {
-    /// The address without the scheme of TCP, which goes without saying.
+    /// The address without the scheme of TCP, which goes without saying, and of TLS, of which more is told.
     var short: String {
         let text = description
-        return text.hasPrefix("tcp://") ? String(text.dropFirst("tcp://".count)) : text
+        return text.hasPrefix("tcp://") || text.hasPrefix("tls://") ? String(text.dropFirst("tcp://".count)) : text
     }
 }
 
@@ -50,6 +50,12 @@ extension Endpoint {
 func count(_ number: some BinaryInteger, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
 extension ConnectionInfo {
+    /// From where to where, and what was agreed on by TLS.
+    var way: String {
+        let addresses = [local, remote].compactMap { $0?.short }.joined(separator: " to ")
+        return tls.map { "\(addresses); \($0.words)" } ?? addresses
+    }
+
     /// What has passed, in words.
     var counts: String {
         "in \(count(framesReceived, "frame")), \(count(bytesReceived, "byte"));"

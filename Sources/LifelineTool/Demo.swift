@@ -1,7 +1,7 @@
 import Lifeline
 
-/// `lifeline demo`: a chat server and four peers, and a client that stays connected whatever its servers do, over real TCP in one process.
-/// It shows what everybody sends and gets, and checks it.
+/// `lifeline demo`: a chat server and four peers, a client that stays connected whatever its servers do, and a server that speaks TLS, over
+/// real TCP in one process. It shows what everybody sends and gets, and checks it.
 enum Demo {
     /// Returns the exit status: 0 if everything was as expected.
     static func run() async throws -> Int32 {
@@ -27,6 +27,10 @@ enum Demo {
         try await outages.play()
         checks += outages.checks
         failures += outages.failures
+        var protected = try DemoTLS(log: log)
+        try await protected.play()
+        checks += protected.checks
+        failures += protected.failures
 
         log.heading(failures == 0 ? "All \(checks) expectations were met" : "Expectations")
         if failures > 0 { throw DemoFailure(message: "\(failures) of \(checks) expectations were not met") }

@@ -9,7 +9,7 @@ enum Help {
                lifeline decode [options] FILE
 
         commands:
-          demo      run a chat server, its clients and two outages over TCP, and show it all
+          demo      run a chat server, its clients, two outages and TLS, and show it all
           serve     listen: print what clients send, send them what is typed, or echo
           connect   connect: lines of standard input become frames, frames become lines
           decode    show the frames and the faults of a captured stream, and where they stand
@@ -42,6 +42,10 @@ enum Help {
         Then a client stays connected to a server that dies and comes back, and to one that falls
         silent, which the client finds out by its pings; its status is shown as it changes.
 
+        At last a server speaks TLS: with a client that knows its key and sends more than anybody
+        reads, with clients that refuse its certificate, and on a connection that began in plain
+        text. Its certificate comes with the demo and is worth nothing.
+
         It checks that everybody got what they should have, in order, and how each connection
         ended. Exit status 0 if so, 1 if anything was otherwise. It takes a moment and is
         stopped after 10 s.
@@ -59,6 +63,8 @@ enum Help {
         \(common)
         \(beats)
 
+        \(protectedServer)
+
         \(lines)
 
         \(codecs)
@@ -70,6 +76,7 @@ enum Help {
           lifeline serve
           lifeline serve --echo tcp://127.0.0.1:0
           lifeline serve --codec length:4be --max 1000000 unix:///tmp/chat.socket
+          lifeline serve --tls-cert cert.pem --tls-key key.pem tls://127.0.0.1:7000
 
         \(endpoints)
 
@@ -91,6 +98,8 @@ enum Help {
 
         \(keeping)
 
+        \(protectedClient)
+
         \(lines)
 
         \(codecs)
@@ -105,6 +114,7 @@ enum Help {
           lifeline connect --codec raw 127.0.0.1:7000 <photo.jpg >copy.jpg
           printf '3/1\\thello\\n' | lifeline connect --codec type-header 127.0.0.1:7000
           lifeline connect --reconnect=0,2,6 --heartbeat 5/3:ping=pong 127.0.0.1:7000
+          lifeline connect --verbose --tls-ca cert.pem tls://localhost:7000
 
         \(endpoints)
 
@@ -186,6 +196,7 @@ enum Help {
         endpoints:
           tcp://HOST:PORT  a name, an IPv4 address or an IPv6 address in brackets; tcp:// may be
                            left out. Listening at port 0 picks a free one.
+          tls://HOST:PORT  the same, protected by TLS
           unix:///PATH     a Unix socket
         """
 

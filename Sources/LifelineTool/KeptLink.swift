@@ -5,13 +5,13 @@ struct KeptLink<C: ShellCodec>: Sendable {
     private let settings: Settings
     private let link: Supervisor<C>
 
-    init(_ settings: Settings, codec: C, policy: ReconnectPolicy) {
+    init(_ settings: Settings, codec: C, on network: some Network, policy: ReconnectPolicy) {
         self.settings = settings
         var options = SupervisorOptions()
         options.connection = settings.connectionOptions
         options.connectLimit = settings.limit
         link = Supervisor(
-            endpoint: settings.endpoint, codec: codec, heartbeat: settings.beats.heartbeat(for: codec), reconnect: policy,
+            endpoint: settings.endpoint, codec: codec, on: network, heartbeat: settings.beats.heartbeat(for: codec), reconnect: policy,
             offline: settings.link.offline.rule, options: options)
     }
 
@@ -79,7 +79,7 @@ struct KeptLink<C: ShellCodec>: Sendable {
         for await status in updates where status != .idle {
             Console.note("\(System.timeOfDay)  \(status.words)")
             if status == .connected, settings.isVerbose, let info = await link.info {
-                Console.note("connected: \([info.local, info.remote].compactMap { $0?.short }.joined(separator: " to "))")
+                Console.note("connected: \(info.way)")
             }
             if status.isStopped { break }
         }

@@ -1,4 +1,5 @@
 import Lifeline
+import LifelineTLS
 
 /// `lifeline serve`: prints what clients send and sends them what is typed, or echoes.
 struct Serve {
@@ -14,8 +15,13 @@ struct Serve {
         let isVerbose = settings.isVerbose
         var options = ServerOptions()
         options.connection = settings.connectionOptions
+        let protection = try settings.tls.server()
+        let network: any Network = protection.map { TLSNetwork(over: SystemNetwork(), server: $0) } ?? SystemNetwork()
+        // What a handler throws is told where it ends; what comes here are clients that never had one.
+        options.onHandlerError = { Console.note("refused: \($0)") }
+        let hangups = try protection.map { _ in try DescriptorReader(Signals.catchHangups()) }
         let server = try await Server.bind(
-            settings.endpoint, codec: codec, options: options, heartbeat: settings.beats.heartbeat(for: codec))
+            settings.endpoint, codec: codec, on: network, options: options, heartbeat: settings.beats.heartbeat(for: codec))
         Console.note("listening at \(server.endpoint)")
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await serve(server) }
@@ -27,17 +33,30 @@ struct Serve {
                 // Not by way of the group: a handler may stand in a write to a standard output that nobody reads.
                 System.exit(0)
             }
+            if let protection, let hangups { group.addTask { try await renew(protection, at: hangups) } }
             // The first that fails ends it all.
             while try await group.next() != nil {}
         }
         return 0
     }
 
+    /// Has new clients see what stands in the certificates' files, at each SIGHUP.
+    private func renew(_ protection: TLSServer, at hangups: DescriptorReader) async throws {
+        while try await hangups.read() != nil {
+            do {
+                if let certificate = try settings.tls.renew(protection) { Console.note("new connections get \(certificate)") }
+            } catch {
+                Console.note("the certificates stay as they were: \(error)")
+            }
+        }
+    }
+
     private func serve<C: ShellCodec>(_ server: Server<C>) async throws {
         let output = Output()
         try await server.run { connection in
-            let name = await connection.info.remote?.short ?? "client"
-            if settings.isVerbose { Console.note("connected: \(name)") }
+            let info = await connection.info
+            let name = info.remote?.short ?? "client"
+            if settings.isVerbose { Console.note("connected: \(name)\(info.tls.map { "; \($0.words)" } ?? "")") }
             var failure: (any Error)?
             do {
                 try await handle(connection, name, output)

@@ -11,6 +11,7 @@ struct Settings: Sendable {
     /// The time for the rest of a frame; nil for ever.
     var unfinishedLimit: Duration?
     private(set) var link = LinkOptions()
+    private(set) var tls = TLSOptions()
     let beats: Beats
     /// The frame by which a server says that it doesn't want this client any more.
     let kicked: ShellFrame?
@@ -32,6 +33,7 @@ struct Settings: Sendable {
             case .option(let name):
                 var isKnown = try options.take(name, from: &arguments)
                 if !isKnown { isKnown = try link.take(name, from: &arguments, for: command) }
+                if !isKnown { isKnown = try tls.take(name, from: &arguments, for: command) }
                 if !isKnown { throw UsageError("unknown option \(name)") }
             case .operand(let text):
                 if link.policy != nil, (try? ReconnectPolicy.parsing(text)) != nil { throw UsageError("write it --reconnect=\(text)") }
@@ -41,7 +43,7 @@ struct Settings: Sendable {
         }
         if endpoint == nil, command == .serve { endpoint = .tcp("127.0.0.1", 7000) }
         guard let endpoint else { throw UsageError("no endpoint: name one, such as tcp://127.0.0.1:7000") }
-        self.endpoint = endpoint
+        self.endpoint = try tls.finish(endpoint, for: command)
         framing = try Framing(codec: codec, options: options)
         try link.finish(codec: codec)
         beats = try Beats(link, framing)
@@ -63,7 +65,7 @@ struct Settings: Sendable {
     private static func endpoint(_ text: String) throws(UsageError) -> Endpoint {
         do {
             let endpoint = try Endpoint(text)
-            if case .inMemory = endpoint { throw UsageError("\(text) exists within one process only: use tcp:// or unix://") }
+            if case .inMemory = endpoint { throw UsageError("\(text) exists within one process only: use tcp://, tls:// or unix://") }
             return endpoint
         } catch let error as SocketError {
             throw UsageError(error.message)

@@ -8,6 +8,8 @@
 
 /// Set once, before the handler that reads it is installed; hence no race behind `nonisolated(unsafe)`.
 private nonisolated(unsafe) var interruptions: Int32 = -1
+/// As `interruptions`.
+private nonisolated(unsafe) var hangups: Int32 = -1
 
 /// What the process does about signals. A handler may call next to nothing, so these write a byte or a line and no more.
 enum Signals {
@@ -24,6 +26,19 @@ enum Signals {
                 signal(SIGTERM, SIG_DFL)
                 errno = saved
             }
+        }
+        return ends.reading
+    }
+
+    /// From now on each SIGHUP can be read from the descriptor that is returned.
+    static func catchHangups() throws -> Int32 {
+        let ends = try System.makePipe()
+        hangups = ends.writing
+        signal(SIGHUP) { _ in
+            let saved = errno
+            var byte: UInt8 = 0
+            _ = write(hangups, &byte, 1)
+            errno = saved
         }
         return ends.reading
     }

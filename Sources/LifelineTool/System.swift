@@ -39,6 +39,23 @@ enum System {
         }
     }
 
+    /// The first line of a file, without its end, and no more than 4096 bytes of it.
+    static func firstLine(of path: String) throws -> [UInt8] {
+        let descriptor = try open(path)
+        defer { close(descriptor) }
+        var text: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while text.count < buffer.count, !text.contains(0x0A) {
+            guard let count = try buffer.withUnsafeMutableBytes({ try read(descriptor, into: $0) }) else {
+                _ = waits(for: descriptor, unless: -1)
+                continue
+            }
+            if count == 0 { break }
+            text += buffer[..<count]
+        }
+        return Array(text.prefix(buffer.count).prefix { $0 != 0x0A && $0 != 0x0D })
+    }
+
     /// What `read` gives: bytes, none at the end, nil if there is nothing just now.
     static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws -> Int? {
         while true {

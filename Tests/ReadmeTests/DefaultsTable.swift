@@ -1,5 +1,6 @@
 import Foundation
 import Lifeline
+import LifelineTLS
 import Testing
 
 /// The manual's table of limits says what the code does.
@@ -10,10 +11,12 @@ struct DefaultsTable {
         let lines = try String(contentsOf: readme, encoding: .utf8).components(separatedBy: "\n")
         let start = try #require(lines.firstIndex(of: "| where | setting | default |"))
         let rows = lines[(start + 2)...].prefix { $0.hasPrefix("|") }
-        #expect(Array(rows) == Self.rows)
+        #expect(try Array(rows) == Self.rows())
     }
 
-    private static var rows: [String] {
+    private static func rows() throws -> [String] {
+        let client = TLSClient.Settings()
+        let protection = TLSServer.Settings(identity: try TLSTests.identity("server"))
         let connection = ConnectionOptions()
         let server = ServerOptions()
         let supervisor = SupervisorOptions()
@@ -42,6 +45,14 @@ struct DefaultsTable {
             row("`ServerOptions`", "`maximumConnections`", "\(server.maximumConnections)"),
             row("", "`acceptQueue`, accepted connections that wait for `run`", "\(server.acceptQueue)"),
             row("", "`handlers`, where they run", "\(server.handlers)"),
+            row("`TLSClient`, `TLSServer`", "`minimumVersion`", "\(min(client.minimumVersion, protection.minimumVersion))"),
+            row("", "`resumesSessions`", client.resumesSessions && protection.resumesSessions ? "on" : "off"),
+            row("`TLSClient`", "`trust`", "system"),
+            row("`TLSServer`", "`clientCertificates`", "\(protection.clientCertificates)"),
+            row(
+                "", "`handshakeLimit`, the handshake, `verify` included; for a client it is part of `connect`",
+                time(protection.handshakeLimit)),
+            row("`startTLS`", "`within:`, the same for a client", "10 s"),
             row("`SupervisorOptions`", "`connectLimit`, one attempt, name look-up included; nil for none", time(supervisor.connectLimit)),
             row("", "`registrationLimit`, one registration", time(supervisor.registrationLimit)),
             row("", "`goAwayLimit`, the connection lives on after the server has let the client go", time(supervisor.goAwayLimit)),

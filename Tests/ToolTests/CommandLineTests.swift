@@ -19,6 +19,12 @@ struct CommandLineTests {
             "Fay     is        stopped: stopped by the user",
         ] { #expect(outcome.text.contains(words), "\(words)") }
         #expect(outcome.text.components(separatedBy: "Fay     is        connected").count == 5)
+        // TLS.
+        for words in [
+            "Gus     connects  TLS 1.3, TLS_", ", ALPN demo/1, ", "Gus     waits     with ", "Hal     refuses   self-signed: ",
+            "Ida     refuses   wrong host: ", "Jon     refuses   not pinned: ", "Kim     gets      “go ahead”",
+            "Kim     speaks    TLS 1.3, ", "Kim     gets      “and nobody this”",
+        ] { #expect(outcome.text.contains(words), "\(words)") }
         #expect(!outcome.text.contains("\u{1B}"), "colours are for terminals")
         #expect(outcome.errors.isEmpty)
     }
@@ -103,6 +109,22 @@ struct CommandLineTests {
         (["connect", "a:1", "--heartbeat", "5:x", "--codec", "raw"], "--heartbeat means nothing with --codec raw"),
         (["connect", "a:1", "--heartbeat", "5:x=1\\t", "--codec", "request-header"], "--heartbeat: “x=1” isn't a header"),
         (["serve", "--answer", "ping"], "--answer needs the answer, too: ping=PONG"),
+        (["connect", "a:1", "--tls-ca", "ca.pem"], "--tls-ca means nothing without --tls or a tls:// endpoint"),
+        (["serve", "tls://127.0.0.1:0"], "with TLS a server needs a certificate: --tls-cert FILE --tls-key FILE, such as “openssl req "),
+        (["serve", "--tls"], "with TLS a server needs a certificate"),
+        (["serve", "--tls", "--tls-cert", "c", "--tls-ca", "ca.pem"], "--tls-ca means nothing without --tls-client"),
+        (["serve", "--tls", "--tls-cert", "c", "--tls-client", "required"], "--tls-client needs --tls-ca or --tls-pin, too"),
+        (["serve", "--tls", "--tls-cert", "c", "--tls-client", "some"], "--tls-client takes required or optional, not some"),
+        (["serve", "--tls", "--tls-cert", "c", "--tls-sni", "a=b,"], "--tls-sni takes NAME=CERT,KEY, not a=b,"),
+        (["serve", "--tls", "--tls-insecure"], "unknown option --tls-insecure"),
+        (["connect", "tls://a:1", "--tls-client", "required"], "unknown option --tls-client"),
+        (["connect", "tls://a:1", "--tls-pin", "abc"], "--tls-pin takes the SHA-256 of a public key in Base64, 44 characters, not abc"),
+        (["connect", "tls://a:1", "--tls-alpn", "a,,b"], "--tls-alpn takes names of protocols such as chat/2,chat/1, not a,,b"),
+        (["connect", "tls://a:1", "--tls-min", "1.1"], "--tls-min takes 1.2 or 1.3, not 1.1"),
+        (["connect", "tls://a:1", "--tls-key", "k"], "--tls-key means nothing without --tls-cert"),
+        (["connect", "tls://a:1", "--tls-passphrase-file", "k"], "--tls-passphrase-file means nothing without --tls-cert"),
+        (["connect", "tls://a:1", "--tls-insecure", "--tls-ca", "c"], "--tls-insecure takes any certificate: leave out --tls-ca"),
+        (["connect", "--tls", "unix:///a"], "--tls-name is needed: a Unix socket has no name that a certificate could be for"),
         (["serve", "--idle", "0"], "--idle takes a number of seconds, not 0"),
     ])
     func whatCantBeUnderstoodIsTold(arguments: [String], message: String) async throws {

@@ -3,8 +3,8 @@ import Testing
 // Servers on ports of the kernel's choice.
 
 /// Starts `lifeline serve` and waits until it listens.
-func serve(_ options: [String], input: ToolProcess.Input = .none) async throws -> (ToolProcess, endpoint: String) {
-    let server = try ToolProcess(["serve"] + options + ["tcp://127.0.0.1:0"], input: input)
+func serve(_ options: [String], tls: Bool = false, input: ToolProcess.Input = .none) async throws -> (ToolProcess, endpoint: String) {
+    let server = try ToolProcess(["serve"] + options + [tls ? "tls://127.0.0.1:0" : "tcp://127.0.0.1:0"], input: input)
     return (server, try #require(await server.note("listening at ")))
 }
 

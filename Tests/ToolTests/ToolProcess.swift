@@ -91,6 +91,12 @@ final class ToolProcess: Sendable {
     /// SIGINT, as Ctrl-C sends it.
     func interrupt() { child.send(SIGINT) }
 
+    /// SIGKILL: nothing is said to anybody.
+    func kill() { child.send(SIGKILL) }
+
+    /// SIGHUP.
+    func hangUp() { child.send(SIGHUP) }
+
     /// Waits for the end. Lines of standard error that were read before are not among those returned.
     func outcome() async throws -> Outcome {
         try await withTaskCancellationHandler {
