@@ -4,7 +4,7 @@
 //   node line_peer.mjs SECONDS connect PORT KIND [ARGUMENT…]    connects to loopback
 //
 // What it sees is told on standard output, a line for each fact. It ends after SECONDS, and when its standard input is closed.
-import { compare, cutter, generator, run, say, tell } from './peer.mjs'
+import { compare, cutter, generator, run, say, slow, tell } from './peer.mjs'
 
 /// Calls `take` with each line of text, without LF or CR LF; the function that is returned gives the rest without an end.
 function eachLine(socket, take) {
@@ -88,22 +88,7 @@ const servers = {
         socket.on('end', () => socket.end())
     },
 
-    /// Reads slowly, 8 KiB per turn of its loop, and says how many bytes it was that count up modulo 251; ends when the peer has.
-    async slow(socket) {
-        let count = 0, isRight = true, wake = () => {}
-        for (const name of ['readable', 'end', 'close']) socket.on(name, () => wake())
-        while (!socket.readableEnded && !socket.destroyed) {
-            const piece = socket.read(Math.min(8192, socket.readableLength || 8192))
-            if (piece) {
-                for (const byte of piece) isRight &&= byte === count++ % 251
-                await new Promise(done => setImmediate(done))
-            } else if (!socket.readableEnded) {
-                await new Promise(done => { wake = done })
-            }
-        }
-        say(isRight ? 'RIGHT' : 'WRONG', count)
-        socket.end()
-    },
+    slow,
 
     /// Accepts, and goes at once: by an end, an end behind a line, a reset in turns.
     leaving(socket) {

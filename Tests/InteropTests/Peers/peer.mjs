@@ -8,17 +8,23 @@ export const say = (...words) => console.log(words.join(' '))
 /// A failure is told; what follows from it is up to the test.
 const watched = socket => socket.on('error', error => say('ERROR', error.code))
 
-/// Serves or connects, as the command line says. `servers` and `clients` have a function for each kind.
-export function run(servers, clients) {
+/// What is spoken over, unless a peer says otherwise.
+const tcp = {
+    listen: take => net.createServer({ allowHalfOpen: true }, take),
+    connect: to => net.connect({ ...to, allowHalfOpen: true }),
+}
+
+/// Serves or connects, as the command line says. `servers` and `clients` have a function for each kind, and `over` makes the sockets.
+export function run(servers, clients, over = tcp) {
     setTimeout(() => process.exit(3), Number(seconds) * 1000)
     process.stdin.resume().on('close', () => process.exit(0))
     if (mode === 'serve') {
         const [kind, ...values] = rest
-        const server = net.createServer({ allowHalfOpen: true }, socket => servers[kind](watched(socket), ...values))
+        const server = over.listen(socket => servers[kind](watched(socket), ...values), ...values)
         server.listen(0, host, () => say('READY', server.address().port))
     } else {
         const [port, kind, ...values] = rest
-        clients[kind](() => watched(net.connect({ port: Number(port), host, allowHalfOpen: true })), ...values)
+        clients[kind](() => watched(over.connect({ port: Number(port), host }, ...values)), ...values)
     }
 }
 
@@ -65,6 +71,23 @@ export function tell(socket, name) {
     socket.on('finish', () => say(name, 'FINISHED'))
     socket.on('end', () => say(name, 'END'))
     socket.on('close', () => say(name, 'CLOSED'))
+}
+
+/// Reads slowly, 8 KiB per turn of its loop, and says how many bytes it was that count up modulo 251; ends when the peer has.
+export async function slow(socket) {
+    let count = 0, isRight = true, wake = () => {}
+    for (const name of ['readable', 'end', 'close']) socket.on(name, () => wake())
+    while (!socket.readableEnded && !socket.destroyed) {
+        const piece = socket.read(Math.min(8192, socket.readableLength || 8192))
+        if (piece) {
+            for (const byte of piece) isRight &&= byte === count++ % 251
+            await new Promise(done => setImmediate(done))
+        } else if (!socket.readableEnded) {
+            await new Promise(done => { wake = done })
+        }
+    }
+    say(isRight ? 'RIGHT' : 'WRONG', count)
+    socket.end()
 }
 
 /// Sends `bytes` cut anywhere, and compares what comes back with them; ends when all of it is back.

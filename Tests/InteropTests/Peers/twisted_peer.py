@@ -3,8 +3,9 @@
     python twisted_peer.py SECONDS serve NAME...           listens at a free port of loopback for each and says "READY port..."
     python twisted_peer.py SECONDS connect NAME=PORT...    connects to loopback, sends messages and compares what comes back
 
-NAME is int32, int16, line (CR LF ends one) or netstring. What it sees is told on standard output, a line for each fact. It ends after
-SECONDS, and when its standard input is closed.
+NAME is int32, int16, line (CR LF ends one) or netstring. Behind it may stand @ and what TLS takes: the paths of a certificate and its key,
+with a comma between them, for a server; that of an authority, for a client, which asks for localhost. What it sees is told on standard
+output, a line for each fact. It ends after SECONDS, and when its standard input is closed.
 """
 
 import os
@@ -120,16 +121,35 @@ def factory(name, role):
     return Cutting(factory)
 
 
+def listen(name):
+    """Listens for what NAME says."""
+    name, _, files = name.partition("@")
+    if not files:
+        return reactor.listenTCP(0, factory(name, Echo), interface="127.0.0.1")
+    from twisted.internet import ssl
+    certificate, key = files.split(",")
+    return reactor.listenSSL(0, factory(name, Echo), ssl.DefaultOpenSSLContextFactory(key, certificate), interface="127.0.0.1")
+
+
+def connect(name, port):
+    """Connects for what NAME says."""
+    name, _, authority = name.partition("@")
+    endpoint = endpoints.TCP4ClientEndpoint(reactor, "127.0.0.1", port)
+    if authority:
+        from twisted.internet import ssl
+        trust = ssl.Certificate.loadPEM(open(authority).read())
+        endpoint = endpoints.wrapClientTLS(ssl.optionsForClientTLS("localhost", trustRoot=trust), endpoint)
+    endpoint.connect(factory(name, Compare)).addErrback(lambda failure: say(name, "ERROR", failure.value))
+
+
 def main(seconds, mode, *names):
     reactor.callLater(int(seconds), os._exit, 3)
     threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
     if mode == "serve":
-        ports = [reactor.listenTCP(0, factory(name, Echo), interface="127.0.0.1") for name in names]
-        say("READY", *(port.getHost().port for port in ports))
+        say("READY", *(listen(name).getHost().port for name in names))
     else:
         for name, port in (pair.split("=") for pair in names):
-            connecting = endpoints.TCP4ClientEndpoint(reactor, "127.0.0.1", int(port)).connect(factory(name, Compare))
-            connecting.addErrback(lambda failure, name=name: say(name, "ERROR", failure.value))
+            connect(name, int(port))
     reactor.run()
 
 

@@ -20,6 +20,12 @@ enum PeerKind {
     case mina
     /// Netty: length fields, delimiters, JSON.
     case netty
+    /// Node.js: TLS.
+    case nodeTLS
+    /// Python's ssl module: ends of TLS that aren't as they should be, and upgrades in place.
+    case tlsEnds
+    /// Programs of the system that speak TLS, run by one in Python.
+    case openssl, socat, stunnel, nginx, testssl
 
     /// A peer ends by itself after so many seconds, whatever happens to the tests.
     static let lifetime = 240
@@ -39,6 +45,9 @@ enum PeerKind {
             case .twisted: "twisted_peer.py"
             case .mina: "MinaPeer.java"
             case .netty: "NettyPeer.java"
+            case .nodeTLS: "tls_peer.mjs"
+            case .tlsEnds: "tls_end_peer.py"
+            case .openssl, .socat, .stunnel, .nginx, .testssl: "program_peer.py"
             }
         return Self.tests.appending(path: "Peers").appending(path: name)
     }
@@ -52,7 +61,9 @@ enum PeerKind {
                 ["buffer", "codec", "common", "handler", "resolver", "transport"].map { "netty-\($0)" } + [
                     "jctools-core", "slf4j-api", "slf4j-nop",
                 ]
-            case .node, .sizeHeaders, .requests, .typeHeaders, .outages, .ruby, .twisted: [String]()
+            case .node, .sizeHeaders, .requests, .typeHeaders, .outages, .ruby, .twisted, .nodeTLS, .tlsEnds, .openssl, .socat, .stunnel,
+                .nginx, .testssl:
+                [String]()
             }
         return names.map { "/usr/share/java/\($0).jar" }
     }
@@ -60,7 +71,7 @@ enum PeerKind {
     /// Nil if it is all there.
     var missing: String? {
         switch self {
-        case .node, .sizeHeaders, .requests, .typeHeaders, .outages: interpreter == nil ? "Node.js isn't installed" : nil
+        case .node, .sizeHeaders, .requests, .typeHeaders, .outages, .nodeTLS: interpreter == nil ? "Node.js isn't installed" : nil
         case .ruby: interpreter == nil ? "Ruby isn't installed" : nil
         case .twisted: interpreter == nil ? "no Python with Twisted at $LIFELINE_TWISTED_PYTHON or in .build/peers/twisted" : nil
         case .mina, .netty:
@@ -71,6 +82,25 @@ enum PeerKind {
             } else {
                 nil
             }
+        case .tlsEnds: interpreter == nil ? "Python isn't installed" : nil
+        case .openssl, .socat, .stunnel, .nginx, .testssl:
+            if interpreter == nil || Self.program("setpriv") == nil {
+                "Python and setpriv, which run \(self), aren't installed"
+            } else {
+                program == nil ? "\(self) isn't installed" : nil
+            }
+        }
+    }
+
+    /// The program that the peer is, if it is one of the system's.
+    var program: URL? {
+        switch self {
+        case .openssl: Self.program("openssl")
+        case .socat: Self.program("socat")
+        case .stunnel: Self.program("stunnel4")
+        case .nginx: Self.program("nginx")
+        case .testssl: Self.program("testssl")
+        default: nil
         }
     }
 
@@ -82,7 +112,9 @@ enum PeerKind {
         guard let interpreter else { throw PeerFailure("\(self) has nothing to run it") }
         let arguments = [String(Self.lifetime)] + arguments
         switch self {
-        case .node, .sizeHeaders, .requests, .typeHeaders, .outages, .ruby, .twisted:
+        case .node, .sizeHeaders, .requests, .typeHeaders, .outages, .ruby, .twisted, .nodeTLS, .tlsEnds, .openssl, .socat, .stunnel,
+            .nginx,
+            .testssl:
             return try PeerProcess(interpreter, [source.path] + arguments)
         case .mina, .netty:
             guard let path = JavaClasses.path else { throw PeerFailure("\(self) isn't compiled") }
@@ -94,15 +126,17 @@ enum PeerKind {
 
     private var interpreter: URL? {
         switch self {
-        case .node, .sizeHeaders, .requests, .typeHeaders, .outages: Self.program("node")
+        case .node, .sizeHeaders, .requests, .typeHeaders, .outages, .nodeTLS: Self.program("node")
         case .ruby: Self.program("ruby")
         case .twisted: Self.pythonWithTwisted
         case .mina, .netty: Self.program("java")
+        case .tlsEnds, .openssl, .socat, .stunnel, .nginx, .testssl: Self.program("python3")
         }
     }
 
     static func program(_ name: String) -> URL? {
-        (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+        // Servers stand where the path of those who aren't root doesn't lead.
+        ((ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin") + ":/usr/sbin").split(separator: ":")
             .map { URL(filePath: String($0)).appending(path: name) }
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }

@@ -18,7 +18,7 @@ final class PeerProcess: @unchecked Sendable {
     private let exit = OneShot<Int32>()
     let identifier: pid_t
     private let lock = Lock()
-    /// Never written to. A peer ends when it is closed, and so also when the tests die. Negative once it is closed.
+    /// A peer ends when it is closed, and so also when the tests die. Negative once it is closed.
     private var input: Int32
     private var errors: [UInt8] = []
     /// The identifier isn't this process's any more.
@@ -58,11 +58,19 @@ final class PeerProcess: @unchecked Sendable {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
             if let number = Int32(name), number > 2 { posix_spawn_file_actions_addclose(&actions, number) }
         }
+        // It may be told to end by signals, whatever the thread here keeps out.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var words = ([path] + arguments).map { strdup($0) }
         defer { for word in words { free(word) } }
         words.append(nil)
         var identifier: pid_t = 0
-        let failure = posix_spawn(&identifier, path, &actions, nil, words, environ)
+        let failure = posix_spawn(&identifier, path, &actions, &attributes, words, environ)
         if failure != 0 { throw PeerFailure("\(path) doesn't start: errno \(failure)") }
         return identifier
     }
@@ -130,9 +138,15 @@ final class PeerProcess: @unchecked Sendable {
         }
     }
 
+    /// Puts a line, short enough for the socket's buffer, into its standard input. Harmless if it has ended.
+    func tell(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        lock.withLock { if input >= 0 { _ = Glibc.send(input, bytes, bytes.count, Int32(MSG_NOSIGNAL)) } }
+    }
+
     /// Waits for it to end by itself.
-    func status() async throws -> Int32 {
-        try await exit.value(within: outerLimit, on: referee)
+    func status(within limit: Duration = outerLimit) async throws -> Int32 {
+        try await exit.value(within: limit, on: referee)
     }
 
     /// Harmless if it has ended.
