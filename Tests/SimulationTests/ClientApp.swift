@@ -11,6 +11,7 @@ final class ClientApp: @unchecked Sendable {  // Used in one simulation, whose l
 
     let world: World
     let plan: ClientPlan
+    let protection: Protection?
     let host: SimulatedHost
     let ledger: Ledger
     let link: Link
@@ -29,21 +30,24 @@ final class ClientApp: @unchecked Sendable {  // Used in one simulation, whose l
 
     var index: Int { plan.index }
 
-    init(_ world: World, _ ledger: Ledger, _ plan: ClientPlan, on host: SimulatedHost) {
+    init(_ world: World, _ ledger: Ledger, _ plan: ClientPlan, _ protection: Protection?, on host: SimulatedHost) throws {
         self.world = world
         self.ledger = ledger
         self.plan = plan
+        self.protection = protection
         self.host = host
         auditor = StatusAuditor(plan.schedule, longestAttempt: plan.longestAttempt)
         let box = Box()
         var registration: Link.Registration?
         if plan.registers { registration = { try await box.client?.register($0) } }
+        let network: any Network = try protection?.network(over: host, client: { try await box.client?.judge($0) }) ?? host
         link = Supervisor(
-            endpoint: .tcp("office", 7000), codec: PostCodec(ledger: ledger, side: .client(plan.index)), pairing: plan.pairing, on: host,
+            endpoint: .tcp("office", 7000), codec: PostCodec(ledger: ledger, side: .client(plan.index)), pairing: plan.pairing, on: network,
             heartbeat: plan.heartbeat, reconnect: plan.schedule.policy, offline: plan.offline, options: plan.options,
             register: registration)
         box.client = self
         ledger.clients[index].registers = plan.registers
+        if protection?.clientsThink != nil { ledger.clients[index].verdict = .due }
         ledger.clients[index].sendBuffer = plan.options.connection.socket.sendBuffer ?? 65_536
         ledger.clients[index].mostUnread = plan.options.connection.inboxFrames + (plan.subscribes ? 256 : 0)
     }
@@ -195,6 +199,10 @@ extension ClientApp {
             statuses.append(status)
             ledger.count(status.isConnected ? "connected" : "other statuses")
             world.record("client \(index) \(status)")
+            // A link that was lost and dials again, all in this moment, is told of here no sooner.
+            if status.isConnected, ledger.clients[index].verdict == .due, ledger.clients[index].lastRedial != world.now {
+                fault("it is told to be connected before its verdict")
+            }
             if status.isConnected, let reader = ledger.clients[index].readers.last { ledger.clients[index].connected.insert(reader) }
         }
     }

@@ -14,6 +14,9 @@ struct ClientBook {
         case followed(SendReceipt)
     }
 
+    /// Its own verdict on the server that it has dialled.
+    enum Verdict { case notAsked, due, given }
+
     struct Chat {
         var fate = Fate.open
         /// It isn't to be sent later.
@@ -28,6 +31,9 @@ struct ClientBook {
     /// It has to log in on each connection.
     var registers = false
     var isRegistering = false
+    var verdict = Verdict.notAsked
+    /// When it has dialled again behind a verdict.
+    private(set) var lastRedial: Duration?
     /// Of its sockets.
     var sendBuffer = 65_536
     /// Its decoders, one for each connection.
@@ -60,6 +66,11 @@ struct ClientBook {
         connectionsSinceTaken += 1
     }
 
+    /// A connection is asked for.
+    mutating func dials(at now: Duration) {
+        if verdict == .given { (verdict, lastRedial) = (.due, now) }
+    }
+
     /// Somebody has taken a letter.
     mutating func takes() {
         unread -= 1
@@ -76,6 +87,7 @@ struct ClientBook {
 
     /// What is wrong with the moment at which it writes `note`.
     func complaint(about note: Note, at place: Int) -> String? {
+        if verdict == .due { return "\(note.kind) was sent before the verdict on the server" }
         if note.kind == .pong || !registers { return nil }
         if place == 0 { return note.kind == .login ? nil : "\(note.kind) was sent before the login" }
         return isRegistering ? "\(note.kind) was sent in the registration" : nil

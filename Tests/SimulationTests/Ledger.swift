@@ -33,6 +33,12 @@ final class Ledger: @unchecked Sendable {
     var clients: [ClientBook]
     /// Copies of each of the news that were written, by number.
     private(set) var newsWritten: [Int32: Int] = [:]
+    /// Nothing breaks any more.
+    var isWeatherGood = false
+    /// Verdicts that servers have given on clients; nil if they are asked for none.
+    var clientsMayTalk: Int?
+    /// Encoders and decoders of servers that were used.
+    private var (speakers, listeners) = (0, 0)
     /// For statistics.
     private(set) var tally: [String: Int] = [:]
 
@@ -81,6 +87,10 @@ extension Ledger {
         writers[number].ends.append((writers[number].ends.last ?? 0) + PostCodec.size(of: note))
         switch writers[number].side {
         case .server:
+            if place == 0 {
+                speakers += 1
+                check(speakers <= clientsMayTalk ?? .max, "a server sends \(note.kind) before its verdict on the client")
+            }
             if note.kind == .news { newsWritten[note.number, default: 0] += 1 }
         case .client(let client):
             check(number == clients[client].latestWriter, "client \(client) has sent \(note.kind) over an older connection")
@@ -111,6 +121,7 @@ extension Ledger {
         readers[number].letters.append(letter)
         switch readers[number].side {
         case .client(let client):
+            check(clients[client].verdict != .due, "client \(client) has decoded a note before its verdict on the server")
             check(number == clients[client].readers.last, "client \(client) has decoded a note of an older connection")
             if letter.isForUser {
                 clients[client].unread += 1
@@ -118,6 +129,10 @@ extension Ledger {
                 check(unread <= limit, "client \(client): \(unread) notes wait for the reader, \(limit) may")
             }
         case .server:
+            if letter.place == 0 {
+                listeners += 1
+                check(listeners <= clientsMayTalk ?? .max, "a server has decoded \(letter.note.kind) before its verdict on the client")
+            }
             if letter.note.kind == .chat, let complaint = clients[Int(letter.note.client)].chatArrived(letter.note.number) {
                 fault("client \(letter.note.client): \(complaint)")
             }

@@ -1,6 +1,5 @@
 import LifelineCore
 import LifelineRuntime
-import Synchronization
 
 @testable import LifelineTesting
 
@@ -14,12 +13,15 @@ struct Outcome: Sendable {
 }
 
 /// Plays what `seed` draws: the real server, supervisors and connections on a simulated network, and a ledger of all that they do.
-func play(_ seed: UInt64, keepingLines: Bool = false) async throws -> Outcome {
-    let scenario = Scenario(seed: seed)
+///
+/// - Parameter overTLS: whether the same befalls connections that are protected; nil: the seed decides.
+func play(_ seed: UInt64, overTLS: Bool? = nil, keepingLines: Bool = false) async throws -> Outcome {
+    let scenario = Scenario(seed: seed, overTLS: overTLS)
     // A link that tries again and again without a pause is found soon.
     let bounds = VirtualScheduler.Bounds(limit: .seconds(1_500), turnsPerMoment: 100_000)
     return try await simulate(seed: seed, loops: scenario.loops, bounds: bounds, place: "SimulationTests") { world in
         let ledger = Ledger(world, clients: scenario.clients.count)
+        if scenario.protection != nil { ledger.count("over TLS") }
         let objects = try await perform(scenario, in: world, ledger)
         await world.settle()
         let left = objects.filter { $0.object != nil }
@@ -43,10 +45,11 @@ private func perform(_ scenario: Scenario, in world: World, _ ledger: Ledger) as
     let network = world.simulated
     let (office, branch) = (network.host("office"), network.host("branch"))
     let servers =
-        [ServerApp(world, ledger, scenario, on: office)] + (scenario.servers == 1 ? [] : [ServerApp(world, ledger, scenario, on: branch)])
-    let clients = scenario.clients.map { ClientApp(world, ledger, $0, on: network.host("phone \($0.index)")) }
+        [try ServerApp(world, ledger, scenario, on: office)]
+        + (scenario.servers == 1 ? [] : [try ServerApp(world, ledger, scenario, on: branch)])
+    let clients = try scenario.clients.map { try ClientApp(world, ledger, $0, scenario.protection, on: network.host("phone \($0.index)")) }
     for host in [office, branch] + clients.map(\.host) { host.kernel = Storm.kernel }
-    watch(clients, in: network, ledger)
+    Wire(clients, scenario.protection, ledger).watch(network)
     let storm = Storm(world, scenario, servers, clients)
     try await withThrowingTaskGroup(of: Void.self) { group in
         for server in servers { group.addTask { try await server.run() } }
@@ -61,6 +64,7 @@ private func perform(_ scenario: Scenario, in world: World, _ ledger: Ledger) as
             try await storm.silence()
             try await checkAreUp()
             // In good weather nothing changes.
+            ledger.isWeatherGood = true
             let before = clients.map(\.statuses)
             try await world.advance(by: .seconds(15))
             for (client, before) in zip(clients, before) where client.statuses != before {
@@ -81,39 +85,4 @@ private func perform(_ scenario: Scenario, in world: World, _ ledger: Ledger) as
         try await group.waitForAll()
     }
     return servers.flatMap(\.objects) + servers.map { .init(object: $0) } + clients.flatMap { [.init(object: $0), .init(object: $0.link)] }
-}
-
-/// Watches the wire: that each client dials only when its link says so, and that no other connection of it is open then; and how far
-/// each connection has come.
-private func watch(_ clients: [ClientApp], in network: SimulatedNetwork, _ ledger: Ledger) {
-    struct Known { weak var client: ClientApp? }
-    let known = clients.map { Known(client: $0) }
-    let beginnings = Mutex<[Int: Beginning]>([:])
-    network.addRule { packet in
-        switch packet.kind {
-        case .connect:
-            guard let client = known.first(where: { $0.client?.host.name == packet.from })?.client else { break }
-            if client.host.openTransports != 1 { client.fault("it dials, and has \(client.host.openTransports) connections") }
-            if case .connecting = client.link.status {} else { client.fault("it dials while it is \(client.link.status)") }
-        case .data where packet.isFromDialer:
-            let end = packet.offset + packet.bytes.count
-            let writer = beginnings.withLock { $0[packet.connection, default: Beginning()].writer(in: packet) }
-            if let writer { ledger.sees(end, of: writer) }
-        default: break
-        }
-        return .pass
-    }
-}
-
-/// The first bytes of a connection, which tell the encoder that has written them.
-private struct Beginning {
-    private var bytes: [UInt8] = []
-    private var known: Int?
-
-    mutating func writer(in packet: SimulatedPacket) -> Int? {
-        if let known { return known }
-        if packet.offset <= bytes.count { bytes += packet.bytes.dropFirst(bytes.count - packet.offset) }
-        known = PostCodec.writer(of: Bytes(bytes))
-        return known
-    }
 }

@@ -140,8 +140,14 @@ struct Scenario: Sendable {
     let pace: Duration
     /// The share of logins and questions that aren't simply answered.
     let moodiness: Double
+    /// How connections are protected; nil: not at all.
+    let protection: Protection?
 
-    init(seed: UInt64) {
+    /// Every fourth seed is played over TLS unless it is said otherwise: that takes twice the time.
+    static let protectedSeeds: UInt64 = 4
+
+    init(seed: UInt64, overTLS: Bool? = nil) {
+        protection = overTLS ?? seed.isMultiple(of: Self.protectedSeeds) ? Protection(seed: seed) : nil
         var dice = SeededGenerator(seed: seed ^ 0x5EED)
         let number = Int.random(in: 1...3, using: &dice)
         let budget: RetryBudget? =
@@ -164,6 +170,6 @@ struct Scenario: Sendable {
         let attempt = plan.longestAttempt
         // Who gave up is started again after at most 3 s; a hint's time is at most 5 s.
         return plan.noticesWithin + attempt + max(plan.schedule.longest, .seconds(5)) + .seconds(3) + attempt
-            + .seconds(5 + 3 * clients.count)
+            + .seconds(5 + 3 * clients.count) + (protection?.longest ?? .zero)
     }
 }

@@ -96,6 +96,7 @@ struct StatusAuditor {
     var mayHurry = false
     var mayStop = false
     var hasRefused = false
+    var hasRefusedServer = false
 
     init(_ schedule: Schedule, longestAttempt: Duration) {
         self.schedule = schedule
@@ -106,7 +107,7 @@ struct StatusAuditor {
     mutating func follow(_ next: LinkStatus, at now: Duration) -> String? {
         defer {
             if next != .connected {
-                if case .connecting = next {} else { (hint, hasRefused) = (.none, false) }
+                if case .connecting = next {} else { (hint, hasRefused, hasRefusedServer) = (.none, false, false) }
             }
             mayHurry = false
             status = next
@@ -198,6 +199,7 @@ struct StatusAuditor {
             return isExhausted || isLate ? nil : "it gave up too early: \(last)"
         case .kicked: if case .certain(.never) = hint { return nil }
         case .loginRefused: if hasRefused { return nil }
+        case .tls(let error) where error.code == .certificateRefused: if hasRefusedServer { return nil }
         default: break
         }
         return schedule.isNever ? nil : "it has stopped for \(why)"

@@ -4,7 +4,8 @@ import Testing
 
 /// The real server, supervisors and connections on a network that breaks in every way that it can, for thousands of seeds.
 ///
-/// `LIFELINE_SEEDS=100000` tries more of them, `LIFELINE_SEED=4711` exactly one, whose last steps are printed.
+/// `LIFELINE_SEEDS=100000` tries more of them, `LIFELINE_SEED=4711` exactly one, whose last steps are printed. Some are played over TLS:
+/// `LIFELINE_TLS=1` does that with all, `LIFELINE_TLS=0` with none.
 @Suite struct SeedTests {
     /// Seeds that are played one after the other.
     struct Lot: Sendable, CustomTestStringConvertible {
@@ -13,6 +14,8 @@ import Testing
     }
 
     static func number(_ name: String) -> UInt64? { ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) } }
+
+    static let overTLS = number("LIFELINE_TLS").map { $0 > 0 }
 
     static let lots: [Lot] = {
         if let seed = number("LIFELINE_SEED") { return [Lot(seeds: [seed])] }
@@ -26,10 +29,11 @@ import Testing
     @Test(arguments: lots)
     func `whatever befalls the network, nothing is lost, doubled, late or left`(lot: Lot) async throws {
         var tally: [String: Int] = [:]
+        let variant = Self.overTLS.map { "LIFELINE_TLS=\($0 ? 1 : 0) " } ?? ""
         for seed in lot.seeds {
-            let again = "again: LIFELINE_SEED=\(seed) swift test --filter SimulationTests.SeedTests"
+            let again = "again: \(variant)LIFELINE_SEED=\(seed) swift test --filter SimulationTests.SeedTests"
             do {
-                let outcome = try await play(seed, keepingLines: lot.seeds.count == 1)
+                let outcome = try await play(seed, overTLS: Self.overTLS, keepingLines: lot.seeds.count == 1)
                 if lot.seeds.count == 1 { print(outcome.lines.joined(separator: "\n")) }
                 if !outcome.faults.isEmpty { Issue.record("seed \(seed):\n\(outcome.faults.joined(separator: "\n"))\n\(again)") }
                 tally.merge(outcome.tally) { $0 + $1 }
@@ -38,9 +42,13 @@ import Testing
             }
         }
         if lot.seeds.count >= 50 {
-            for what in [
+            var whats = [
                 "registrations", "connected", "chats", "withdrawn", "refused", "answered", "timed out", "closed", "offline", "cancelled",
-            ] {
+            ]
+            if tally["over TLS", default: 0] >= 25 {
+                whats += ["judged servers", "refused servers", "judged clients", "refused clients", "broken handshakes"]
+            }
+            for what in whats {
                 #expect(tally[what, default: 0] > 0, "no \(what): the scenarios show nothing of it")
             }
         }

@@ -19,6 +19,8 @@ final class ServerApp: @unchecked Sendable {  // Used in one simulation, whose l
     let ledger: Ledger
     let beats: Bool
     let moodiness: Double
+    let protection: Protection?
+    private let network: any Network
     private(set) var server: Server<PostCodec>?
     /// What has to be gone in the end.
     private(set) var objects: [Weak] = []
@@ -29,13 +31,25 @@ final class ServerApp: @unchecked Sendable {  // Used in one simulation, whose l
     var isOver = false
     /// Nobody is turned away any more.
     var isCalm = false
+    /// What it has given on clients, and the handlers that were begun since.
+    var verdicts = 0
+    private var handlers = 0
 
-    init(_ world: World, _ ledger: Ledger, _ scenario: Scenario, on host: SimulatedHost) {
+    init(_ world: World, _ ledger: Ledger, _ scenario: Scenario, on host: SimulatedHost) throws {
         self.world = world
         self.ledger = ledger
         self.host = host
         beats = scenario.serversBeat
         moodiness = scenario.moodiness
+        protection = scenario.protection
+        let box = Box()
+        network = try protection?.network(over: host, server: { try await box.server?.judge($0) }) ?? host
+        if protection?.serversThink != nil { ledger.clientsMayTalk = 0 }
+        box.server = self
+    }
+
+    private final class Box: @unchecked Sendable {  // As above.
+        weak var server: ServerApp?
     }
 
     /// Ends the server that is there; another one follows.
@@ -86,7 +100,7 @@ final class ServerApp: @unchecked Sendable {  // Used in one simulation, whose l
         }
         let heartbeat = answering.and(.dropping { $0.note.kind == .pong })
         return try await Server.bind(
-            .tcp(host.name, 7000), codec: PostCodec(ledger: ledger, side: .server), on: host, options: options,
+            .tcp(host.name, 7000), codec: PostCodec(ledger: ledger, side: .server), on: network, options: options,
             tooBusy: Note(kind: .wish, number: 500),
             heartbeat: beats ? heartbeat.and(.oneWay(every: .seconds(5), jitter: 0.2, sending: Note(kind: .ping))) : heartbeat)
     }
@@ -105,13 +119,15 @@ final class ServerApp: @unchecked Sendable {  // Used in one simulation, whose l
 
 // Connections.
 extension ServerApp {
-    private func chance(_ share: Double) -> Bool {
+    func chance(_ share: Double) -> Bool {
         var dice = world.random
         return !isCalm && share > 0 && Double.random(in: 0..<1, using: &dice) < share
     }
 
     private func serve(_ connection: Link) async throws {
         objects.append(Weak(object: connection))
+        handlers += 1
+        if protection?.serversThink != nil { ledger.check(handlers <= verdicts, "a handler is begun before the verdict on its client") }
         var last: Letter?
         do {
             guard let first = try await connection.next() else { return }
