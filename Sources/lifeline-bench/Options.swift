@@ -2,7 +2,7 @@
 struct Options {
     /// What is measured.
     enum Mode: String, CaseIterable {
-        case servers, codecs, requests, heartbeats, recovery, simulations
+        case servers, codecs, requests, heartbeats, recovery, simulations, tls
 
         /// How long each figure is counted for unless it is said.
         var seconds: Double {
@@ -95,6 +95,7 @@ extension Options {
                    swift run -c release lifeline-bench heartbeats [--links N] [--period S] [--seconds N] [--json]
                    swift run -c release lifeline-bench recovery [--rounds N] [--json]
                    swift run -c release lifeline-bench simulations [--rounds N] [--json]
+                   swift run -c release lifeline-bench tls [--seconds N] [--rounds N] [--json]
 
               --seconds N      how long each load counts, after 0.2 s that do not (default 2)
               --rounds N       how often each server meets each scenario (default 3)
@@ -147,6 +148,13 @@ extension Options {
             when the link knew, and when the first message went there and back after the server was back.
 
             `simulations` takes the real time of five virtual minutes of a server and a link.
+
+            `tls` compares a TLS server to `openssl s_server` under the same load of Lifeline clients, with
+            whole handshakes and with resumed sessions; `µs of server` is its processor time for each
+            connection, which says more than the rate where the load is the limit. Streams of 64 KiB writes
+            are compared to those without TLS, and to what is left of these if each byte takes the time, too,
+            that `openssl speed` needs for it. And it tells what idle connections take of a server's memory.
+            Certificates are made with the openssl command, in a temporary folder.
 
             The default run takes about four minutes. Use a machine with two idle cores.
             """

@@ -14,6 +14,11 @@ struct Program {
             case Role.client?: try await Role.beClient(Array(arguments.dropFirst()))
             case Role.links?: try await Role.keepLinks(Array(arguments.dropFirst()))
             case Role.peer?: try await Role.bePeer(Array(arguments.dropFirst()))
+            case Role.program?: try Role.become(Array(arguments.dropFirst()))
+            case Role.tlsServer?: try await Role.serveTLS(Array(arguments.dropFirst()))
+            case Role.tlsLoad?: try await Role.loadTLS(Array(arguments.dropFirst()))
+            case Role.tlsStream?: try await Role.streamTLS(Array(arguments.dropFirst()))
+            case Role.tlsIdle?: try await Role.holdTLS(Array(arguments.dropFirst()))
             default: try await measure(arguments)
             }
         } catch {
@@ -41,6 +46,7 @@ struct Program {
             var recovery = Recovery(options)
             say(report.text(of: try await recovery.run()))
         case .simulations: say(report.text(of: try await simulations(options)))
+        case .tls: try compareTLS(options, report)
         }
     }
 
@@ -52,6 +58,14 @@ struct Program {
             if !results.isEmpty { say(report.text(of: results, in: scenario)) }
         }
         if comparison.failed { fail("some servers could not be measured") }
+    }
+
+    private static func compareTLS(_ options: Options, _ report: Report) throws {
+        guard OpenSSL.version() != nil else { return complain("there is no openssl command, which makes certificates: no TLS") }
+        let comparison = TLSComparison(options, try KeyFolder.make())
+        say(report.text(of: try comparison.handshakes()))
+        say(report.text(of: try comparison.streams()))
+        say(report.text(of: try comparison.memory()))
     }
 
     private static func compareCodecs(_ options: Options, _ report: Report) throws {
