@@ -32,6 +32,8 @@ func securedClient(_ change: (inout TLSClient.Settings) throws -> Void = { _ in 
 /// A server's settings, with the certificate for localhost.
 func serverSettings(_ change: (inout TLSServer.Settings) throws -> Void = { _ in }) throws -> TLSServer.Settings {
     var settings = TLSServer.Settings(identity: try TLSFile.identity("server"))
+    // Peers that are started may take their time where many tests run at once.
+    settings.handshakeLimit = outerLimit
     try change(&settings)
     return settings
 }

@@ -30,8 +30,14 @@ enum Protected {
         return try TLSServer(settings)
     }
 
-    /// Client and server over `base`; without sessions to go on with, whose tickets come as bytes that aren't data.
+    /// Client and server over `base`; without sessions to go on with, whose tickets come as bytes that aren't data. A dial goes on in a task
+    /// once TCP has connected, which may have to wait for its turn where many tests run at once.
     static func network(over base: some Network) throws -> TLSNetwork {
-        try TLSNetwork(over: base, client: client(), server: server { $0.resumesSessions = false })
+        try TLSNetwork(
+            over: base, client: client(),
+            server: server {
+                $0.resumesSessions = false
+                $0.handshakeLimit = .seconds(300)
+            })
     }
 }
