@@ -14,8 +14,11 @@ struct TestSSLTests {
     }
 
     /// What follows from the tests' own authority, whose certificates are good for a hundred years and can't be revoked, and from an openssl
-    /// here that lacks old things to try.
-    static let excused: Set<String> = ["cert_revocation", "cert_chain_of_trust", "cert_validityPeriod", "engine_problem"]
+    /// here that lacks old things to try. Where it tries resumption, it leaves right behind the handshake, at times before the session of
+    /// TLS 1.3 has come, and then finds a connect problem; `OpenSSLClientTests` try resumption.
+    static let excused: Set<String> = [
+        "cert_revocation", "cert_chain_of_trust", "cert_validityPeriod", "engine_problem", "sessionresumption_ticket",
+    ]
 
     @Test("Nothing is worse than LOW, besides what a private authority causes")
     func findings() async throws {
@@ -37,13 +40,15 @@ struct TestSSLTests {
             let checks = ["-p", "-S", "-H", "-I", "-T", "-R", "-C", "-Z", "-O", "-F", "-J", "-W", "-A", "-L", "-D"]
             try await withProgram(.testssl, words + checks + ["localhost:\(server.endpoint.port ?? 0)"]) { peer in
                 // It runs openssl and itself hundreds of times, which takes half a minute where others want to run, too.
-                #expect(try await peer.process.status(within: .seconds(180)) == 0)
+                // Its status is the number of checks that couldn't be made: they are findings, too.
+                _ = try await peer.process.status(within: .seconds(180))
                 let findings = try JSONDecoder().decode([Finding].self, from: Data(contentsOf: URL(filePath: report)))
                 let offered = Dictionary(grouping: findings, by: \.id)
                 for (id, words) in [("TLS1", "not offered"), ("TLS1_1", "not offered"), ("TLS1_2", "offered"), ("TLS1_3", "offered")] {
                     #expect(offered[id]?.first?.finding.hasPrefix(words) == true, "\(id): \(offered[id] ?? [])")
                 }
                 #expect(findings.count > 50)
+                #expect(findings.last?.id == "scanTime")
                 for finding in findings
                 where !["DEBUG", "OK", "INFO", "LOW"].contains(finding.severity) && !Self.excused.contains(finding.id) {
                     Issue.record("\(finding.severity): \(finding.id) \(finding.finding)")
