@@ -161,7 +161,7 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
         do {
             try await handle(accepted.connection, accepted)
         } catch {
-            report(error, accepted)
+            report(error)
         }
         accepted.connection?.inbox.unwatchTask()
         await close(accepted)
@@ -184,7 +184,9 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
             try await accepted.core.transport.handshake?.complete()
         } catch let error as SocketError where error.code == .closed {
             // The connection has ended for another reason, which says more.
-            throw (accepted.connection?.closeReason ?? accepted.stream?.closeReason)?.error ?? error
+            let reason = accepted.connection?.closeReason ?? accepted.stream?.closeReason
+            if reason == .shuttingDown { throw Unserved() }
+            throw reason?.error ?? error
         }
         guard let connection = accepted.connection else { return }
         registry.set(connection, for: accepted.id)
@@ -211,9 +213,12 @@ final class ServerState<C: Codec>: ListenerSink, InboxProducer, @unchecked Senda
         if registry.remove(accepted.id) == 0 { finishDraining() }
     }
 
-    private func report(_ error: any Error, _ accepted: Accepted) {
+    private func report(_ error: any Error) {
         if error is CancellationError, Task.isCancelled { return }
-        if accepted.core.isHandshakeDue, (error as? SocketError)?.code == .closed, lock.withLock({ isStopping }) { return }
+        if error is Unserved { return }
         if let report = options.onHandlerError { report(error) } else { loop.complain("a connection's handler failed: \(error)") }
     }
 }
+
+/// A shutdown came before the handshake was through: no handler has begun, and nothing is wrong.
+private struct Unserved: Error {}

@@ -87,8 +87,9 @@ struct ConnectingTests {
     @Test("a server that shuts down doesn't wait for handshakes that have yet to be done")
     func shutdownInHandshake() async throws {
         try await simulate { world in
+            let errors = Log<SocketError>()
             let network = try Protected.network(over: world.network)
-            let server = try await Server.bind(.inMemory("home"), codec: .lines, on: network, options: .noting(Log()))
+            let server = try await Server.bind(.inMemory("home"), codec: .lines, on: network, options: .noting(errors))
             let silent = try await ByteStream.connect(to: .inMemory("home"), on: world.network)
             try await serving(server, echo) {
                 await world.settle()
@@ -97,6 +98,26 @@ struct ConnectingTests {
                 let rest = try await silent.readAll()
                 #expect(rest == "")
             }
+            #expect(errors.count == 0)
+        }
+    }
+
+    @Test("what a handler throws in a shutdown is reported, over TLS as without it")
+    func handlerErrorInShutdown() async throws {
+        try await simulate { world in
+            let errors = Log<SocketError>()
+            let network = try Protected.network(over: world.network)
+            let server = try await Server.bind(.inMemory("home"), codec: .lines, on: network, options: .noting(errors))
+            try await serving(server) { connection in
+                _ = try await connection.next()
+                throw SocketError(.closed, "the handler's own")
+            } while: {
+                let connection = try await Connection.connect(to: .inMemory("home"), codec: .lines, on: network)
+                await world.settle()
+                await server.shutdown(within: .seconds(1))
+                connection.closeNow()
+            }
+            #expect(errors.entries.map(\.message) == ["the handler's own"])
         }
     }
 
