@@ -29,8 +29,6 @@ final class TLSHandle {
     let side: Side
     /// This side's own verdict on the peer.
     let verifier: (@Sendable (TLSInfo) async throws -> Void)?
-    /// The server's limit for the handshake.
-    let limit: Duration?
 
     /// The name that a client has asked for.
     var serverName: String?
@@ -53,10 +51,8 @@ final class TLSHandle {
         switch side {
         case .client(let own):
             verifier = own.client.settings.verify
-            limit = nil
         case .server(let own):
             verifier = own.server.settings.verify
-            limit = own.server.settings.handshakeLimit
         }
         // Callbacks find the handle by this; they only run within calls that its transport makes, and so while it lives.
         guard SSL_set_ex_data(ssl, TLSHandle.index, Unmanaged.passUnretained(self).toOpaque()) == 1 else { throw .noMemory }
