@@ -167,6 +167,25 @@ extension ByteOutput {
     @inlinable
     package var blockCount: Int { used }
 
+    /// From this size on, blocks are kept for later outputs.
+    @inlinable static var smallestSpare: Int { 4 * 1024 }
+
+    /// Whether there is no block yet, and the first had better come through ``begin(in:)``.
+    @inlinable
+    package var wantsBlock: Bool { firstCapacity >= Self.smallestSpare && capacity == 0 }
+
+    /// The size that the first block is to have.
+    package var wantedSize: Int { firstCapacity }
+
+    /// Writes into `block` next, if that is wanted.
+    package mutating func begin(in block: consuming SpareBlock) {
+        guard wantsBlock else { return }
+        storage = block.storage
+        start = block.storage.base
+        capacity = block.capacity
+        firstCapacity = 0
+    }
+
     /// Where writing stands now.
     @inlinable
     package var mark: Mark { Mark(count: count, parts: sealed.count) }

@@ -3,7 +3,7 @@
 /// Indices start at zero, for slices too. Copying is free; a slice keeps the whole storage of the read it came from alive, so call
 /// ``compacted()`` on what you keep for long.
 public struct Bytes: RandomAccessCollection, @unchecked Sendable {  // Its bytes never change: see ByteStorage.
-    @usableFromInline let storage: ByteStorage?
+    @usableFromInline var storage: ByteStorage?
     @usableFromInline let offset: Int
     /// The number of bytes.
     public let count: Int

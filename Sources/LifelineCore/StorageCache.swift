@@ -1,27 +1,33 @@
-/// The block that a loop's next read goes into, and large blocks that earlier reads have filled and that nobody refers to any more.
+/// The block that a loop's next read goes into, and blocks that earlier reads have filled and that nobody refers to any more.
 /// Without them the allocator would give their pages back to the system and fault them in again with each read.
 ///
-/// Confined to one loop; bounded; small blocks aren't worth it.
+/// Confined to one loop; bounded; very small blocks aren't worth it.
 package final class StorageCache {
     private var blocks: [ByteStorage] = []
     /// The bytes of all `blocks`.
     private var total = 0
+    /// Blocks below the size of those.
+    private var small = BlockRing(bound: StorageCache.smallBound)
     /// Where the next read goes, unless the last one was adopted. Nobody sees its bytes.
     private var scratch: ByteStorage?
     /// The bytes that a read brings at most.
     package let readSize: Int
 
-    private static let smallest = 32 * 1024
+    private static let smallest = 4 * 1024
+    private static let smallestLarge = 32 * 1024
     private static let largest = 512 * 1024
-    /// At most so many bytes are kept, besides the block for the next read.
+    /// At most so many bytes are kept in large blocks, besides the block for the next read.
     package static let bound = 4 * 1024 * 1024
+    /// At most so many are kept in small ones.
+    package static let smallBound = 2 * 1024 * 1024
 
     /// - Parameter readSize: a little more than a power of two, so that as much payload comes in one read together with its framing.
     package init(readSize: Int = 320 * 1024) { self.readSize = readSize }
 
     /// A block of at least `capacity` bytes whose bytes nobody sees, and of not much more.
     func block(_ capacity: Int) -> ByteStorage {
-        guard capacity >= Self.smallest, capacity <= Self.largest else { return ByteStorage.make(capacity: capacity) }
+        if capacity < Self.smallest || capacity > Self.largest { return ByteStorage.make(capacity: capacity) }
+        if capacity < Self.smallestLarge { return small.block(capacity) }
         // A power of two, so that it fits later reads, too.
         return unused(capacity...4 * capacity) ?? made(1 << (Int.bitWidth - (capacity - 1).leadingZeroBitCount))
     }
@@ -47,6 +53,7 @@ package final class StorageCache {
     package func removeAll() {
         blocks = []
         total = 0
+        small = BlockRing(bound: Self.smallBound)
         scratch = nil
     }
 }
@@ -72,6 +79,9 @@ extension StorageCache {
         return block
     }
 
-    /// The bytes of the kept blocks, for tests.
+    /// The bytes of the kept large blocks, for tests.
     package var keptBytes: Int { blocks.reduce(0) { $0 + $1.header.capacity } }
+
+    /// The bytes of the kept small blocks, for tests.
+    package var keptSmallBytes: Int { small.total }
 }

@@ -14,6 +14,8 @@ package protocol EventLoop: SerialExecutor {
     var isCurrent: Bool { get }
     /// What the loop's connections read into, and blocks for what was read. On the loop only.
     var storages: StorageCache { get }
+    /// Blocks to encode into. From any thread.
+    var blocks: BlockPool { get }
     /// The next of the loop's random numbers, for jitter; see ``LoopDice``. On the loop only.
     func randomBits() -> UInt64
 

@@ -31,6 +31,7 @@ package final class LoopQueues: @unchecked Sendable {
     @exclusivity(unchecked) private var runningFlushes: [any FlushTarget] = []
     @exclusivity(unchecked) package var timers = TimerQueue()
     package let storages: StorageCache
+    package let blocks = BlockPool()
 
     package init(storages: StorageCache = StorageCache()) { self.storages = storages }
 

@@ -37,7 +37,10 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
     @inlinable
     func lockIfRoom() throws -> Bool {
         outbox.lock.lock()
-        if outbox.hasRoom, outbox.end == nil, misuse == nil { return true }
+        while outbox.hasRoom, outbox.end == nil, misuse == nil {
+            if !outbox.buffer.wantsBlock { return true }
+            outbox.provideBlock()
+        }
         let error = misuse ?? outbox.end
         outbox.unlock(needsFlush: false)
         if let error { throw error }

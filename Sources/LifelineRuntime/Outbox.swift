@@ -58,6 +58,16 @@ package final class Outbox: @unchecked Sendable {
         }
     }
 
+    /// Fetches the block that ``buffer`` wants. Lets go of the lock meanwhile, and anything may have happened then.
+    @usableFromInline
+    func provideBlock() {
+        let size = buffer.wantedSize
+        unlock(needsFlush: false)
+        let block = core?.loop.blocks.block(size) ?? SpareBlock(size: size)
+        lock.lock()
+        buffer.begin(in: block)
+    }
+
     /// Notes that bytes were appended; true if a flush must be scheduled. Under the lock.
     @inlinable
     func noteAppended() -> Bool {

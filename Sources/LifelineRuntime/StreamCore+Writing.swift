@@ -72,7 +72,7 @@ extension StreamCore: FlushTarget {
     private func advance(_ written: Int) {
         counters.bytesOut &+= UInt64(written)
         unreported += written
-        unwritten.advance(written)
+        unwritten.advance(written) { loop.blocks.add(&$0) }
     }
 
     private func writeFailed(_ error: SocketError) {

@@ -22,12 +22,14 @@ package struct WriteQueue {
         }
     }
 
-    /// Drops what was written.
-    mutating func advance(_ written: Int) {
+    /// Drops what was written, run by run through `drop`.
+    mutating func advance(_ written: Int, _ drop: (inout Bytes) -> Void) {
         var left = written
         while left > 0, left >= first.count, !isEmpty {
             left -= first.count
-            first = rest.popFirst() ?? Bytes()
+            var run = rest.popFirst() ?? Bytes()
+            swap(&run, &first)
+            drop(&run)
         }
         if left > 0, !isEmpty { first = first.slice(left..<first.count) }
     }

@@ -71,6 +71,8 @@ package final class PollingEventLoop: EventLoop, @unchecked Sendable {
 
     package var storages: StorageCache { queues.storages }
 
+    package var blocks: BlockPool { queues.blocks }
+
     package func randomBits() -> UInt64 {
         var generator = SystemRandomNumberGenerator()
         return generator.next()

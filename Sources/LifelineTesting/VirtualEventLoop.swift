@@ -24,6 +24,7 @@ package final class VirtualEventLoop: EventLoop {
     package func complain(_ line: String) { lifeline_complain("lifeline: \(line)\n") }
     package var turnTime: LoopTime { now }
     package var storages: StorageCache { seat.queues.storages }
+    package var blocks: BlockPool { seat.queues.blocks }
     package func randomBits() -> UInt64 { seat.dice.next() }
 
     package func post(_ notice: any LoopNotice) { scheduler.arrive(.notice(notice), at: seat) }

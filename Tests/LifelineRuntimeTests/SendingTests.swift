@@ -219,6 +219,35 @@ struct SendingTests {
         }
     }
 
+    @Test("what portions were written from is there for the next ones, from any connection; a quiet connection keeps nothing of it")
+    func usedAgain() async throws {
+        try await simulate(seed: 7) { world in
+            let pairs = [try await world.pair(.raw), try await world.pair(.raw, name: "other")]
+            let blocks = pairs[0].connection.core.loop.blocks
+            func portion(_ pair: Pair<RawCodec>, _ number: Int) async throws {
+                for part in 0..<10 { try await pair.connection.send(pattern(1000, from: number + part)) }
+            }
+            func arrived(_ pair: Pair<RawCodec>, _ number: Int) async throws {
+                for part in 0..<10 { #expect(try await pair.peer.read(exactly: 1000) == pattern(1000, from: number + part)) }
+            }
+            // The first portion's size was unknown; what it has grown to is kept.
+            try await portion(pairs[0], 0)
+            #expect(blocks.keptBytes == 0)
+            try await arrived(pairs[0], 0)
+            let kept = blocks.keptBytes
+            #expect((10_000..<20_000).contains(kept))
+            for number in 1...20 {
+                try await portion(pairs[0], number)
+                #expect(blocks.keptBytes == 0)
+                try await arrived(pairs[0], number)
+                #expect(blocks.keptBytes == kept)
+            }
+            try await portion(pairs[1], 0)
+            try await arrived(pairs[1], 0)
+            #expect(blocks.keptBytes > kept)
+        }
+    }
+
     @Test("frames sent in one turn leave in one write")
     func oneWrite() async throws {
         try await simulate { world in

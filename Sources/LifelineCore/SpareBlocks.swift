@@ -1,0 +1,53 @@
+/// Blocks that have been written from, for what is encoded next.
+///
+/// Without them the allocator gives their pages back to the system and faults them in again with each portion, above all where one thread
+/// encodes and another one writes. Bounded; small blocks aren't worth it, and large ones are rare.
+package struct SpareBlocks {
+    private var blocks: [ByteStorage] = []
+    /// The bytes of all blocks; never more than ``bound``.
+    package private(set) var total = 0
+
+    /// The sizes that are kept.
+    static let sizes = ByteOutput.smallestSpare...64 * 1024
+    package static let bound = 2 * 1024 * 1024
+    /// So many of the latest blocks are looked at for one that fits.
+    private static let depth = 8
+
+    package init() {}
+
+    /// Whether the block of `run` may be worth keeping.
+    package static func suits(_ run: borrowing Bytes) -> Bool { run.storage.map { sizes.contains($0.header.capacity) } ?? false }
+
+    /// Takes over the block of `run`, which is empty then; leaves it alone if others refer to it, if it doesn't suit, or if there is enough.
+    package mutating func add(_ run: inout Bytes) {
+        guard Self.suits(run), isKnownUniquelyReferenced(&run.storage), let block = run.storage, total + block.header.capacity <= Self.bound
+        else { return }
+        run = Bytes()
+        block.header.count = 0
+        blocks.append(block)
+        total += block.header.capacity
+    }
+
+    /// The latest block that has room for `size` bytes, and for not many more.
+    package mutating func take(_ size: Int) -> SpareBlock? {
+        for place in blocks.indices.suffix(Self.depth).reversed() where (size...4 * size).contains(blocks[place].header.capacity) {
+            let block = blocks.remove(at: place)
+            total -= block.header.capacity
+            return SpareBlock(block)
+        }
+        return nil
+    }
+}
+
+/// A block to encode into, to which nobody else refers.
+package struct SpareBlock: ~Copyable {
+    let storage: ByteStorage
+
+    fileprivate init(_ storage: ByteStorage) { self.storage = storage }
+
+    /// A new one, with room for `size` bytes and for a few more.
+    package init(size: Int) { storage = ByteStorage.make(capacity: (max(0, size) + 1023) & ~1023) }
+
+    /// So many bytes have room.
+    package var capacity: Int { storage.header.capacity }
+}
