@@ -16,9 +16,9 @@ struct BlockRing {
         var isFree = false
         if next < blocks.count {
             isFree = isKnownUniquelyReferenced(&blocks[next])
-            if isFree, (size...2 * size).contains(blocks[next].header.capacity) {
+            if isFree, (size...2 * size).contains(blocks[next].size) {
                 let block = blocks[next]
-                block.header.count = 0
+                block.filled = 0
                 next += 1
                 return block
             }
@@ -26,12 +26,12 @@ struct BlockRing {
         // The rest of the last 1,024 bytes, so that it fits somewhat larger reads, too.
         let made = ByteStorage.make(capacity: (size + 1023) & ~1023)
         if isFree {
-            total -= blocks[next].header.capacity
+            total -= blocks[next].size
             blocks[next] = made
         } else {
             blocks.insert(made, at: next)
         }
-        total += made.header.capacity
+        total += made.size
         next += 1
         while total > bound { removeOldest() }
         return made
@@ -40,7 +40,7 @@ struct BlockRing {
     /// Those who refer to it may do so for ever.
     private mutating func removeOldest() {
         let oldest = next < blocks.count ? next : 0
-        total -= blocks.remove(at: oldest).header.capacity
+        total -= blocks.remove(at: oldest).size
         if oldest < next { next -= 1 }
     }
 }

@@ -13,23 +13,23 @@ extension ByteInput {
             lower = 0
             upper = 0
             slack = pinnedCount
-        } else if let storage, storage.header.count == upper, storage.header.capacity - upper >= chunk.count {
+        } else if let storage, storage.filled == upper, storage.size - upper >= chunk.count {
             // The tail of the block is this value's own.
         } else {
             let size = Swift.max(2 * left, left + chunk.count)
             let larger = cache?.block(size) ?? ByteStorage.make(capacity: size)
             larger.base.copyMemory(from: start, byteCount: left)
-            larger.header.count = left
+            larger.filled = left
             storage = larger
             lower = 0
             upper = left
-            slack = larger.header.capacity - left
+            slack = larger.size - left
         }
         guard let storage else { return }
         (storage.base + upper).copyMemory(from: source, byteCount: chunk.count)
         upper += chunk.count
         slack = Swift.max(0, slack - chunk.count)
-        storage.header.count = upper
+        storage.filled = upper
     }
 
     /// Appends `count` bytes that were read into ``StorageCache/readBuffer(behind:)`` of `cache`, which was asked with this input's ``count``.
@@ -44,8 +44,8 @@ extension ByteInput {
         if left > 0 { block.base.copyMemory(from: start, byteCount: left) }
         lower = 0
         upper = left + count
-        block.header.count = upper
-        slack = block.header.capacity - upper
+        block.filled = upper
+        slack = block.size - upper
         storage = block
     }
 
@@ -90,5 +90,5 @@ extension ByteInput {
     package var hasFindings: Bool { _findings != nil }
 
     /// The bytes that stand in this input's storage, which is what an unfinished frame pins.
-    package var pinnedCount: Int { storage?.header.capacity ?? 0 }
+    package var pinnedCount: Int { storage?.size ?? 0 }
 }

@@ -103,7 +103,7 @@ public struct ByteOutput: ~Copyable {
     /// All that was written, in one run.
     public consuming func finish() -> Bytes {
         if sealed.isEmpty {
-            storage?.header.count = used
+            storage?.filled = used
             return used == 0 ? Bytes() : Bytes(storage: storage, offset: 0, count: used)
         }
         seal()
@@ -114,7 +114,7 @@ public struct ByteOutput: ~Copyable {
             (joined.base + position).copyMemory(from: part.start, byteCount: part.count)
             position += part.count
         }
-        joined.header.count = position
+        joined.filled = position
         return Bytes(storage: joined, offset: 0, count: position)
     }
 
@@ -132,14 +132,14 @@ public struct ByteOutput: ~Copyable {
         if let start { larger.base.copyMemory(from: start, byteCount: used) }
         storage = larger
         start = larger.base
-        capacity = larger.header.capacity
+        capacity = larger.size
     }
 
     /// Closes the block being written; what follows starts another.
     @usableFromInline
     mutating func seal() {
         guard let storage, used > 0 else { return }
-        storage.header.count = used
+        storage.filled = used
         sealed.append(Bytes(storage: storage, offset: 0, count: used))
         sealedCount += used
         self.storage = nil
@@ -216,14 +216,14 @@ extension ByteOutput {
     /// All that was written, if it stands in one run; nil, and nothing taken, if not.
     package mutating func takeRun() -> Bytes? {
         guard sealed.isEmpty else { return nil }
-        storage?.header.count = used
+        storage?.filled = used
         return Bytes(storage: storage, offset: 0, count: used)
     }
 
     /// All that was written, as the runs it stands in; the output is empty then.
     package consuming func takeRegions() -> [Bytes] {
         if sealed.isEmpty {
-            storage?.header.count = used
+            storage?.filled = used
             return used == 0 ? [] : [Bytes(storage: storage, offset: 0, count: used)]
         }
         seal()

@@ -32,7 +32,7 @@ public struct Bytes: RandomAccessCollection, @unchecked Sendable {  // Its bytes
         }
         let storage = ByteStorage.make(capacity: buffer.count)
         storage.base.copyMemory(from: source, byteCount: buffer.count)
-        storage.header.count = buffer.count
+        storage.filled = buffer.count
         self.init(storage: storage, offset: 0, count: buffer.count)
     }
 
@@ -74,7 +74,7 @@ public struct Bytes: RandomAccessCollection, @unchecked Sendable {  // Its bytes
     /// The same bytes in storage of exactly their size, so that nothing else is kept alive.
     @inlinable
     public func compacted() -> Bytes {
-        guard let storage, storage.header.capacity > count else { return self }
+        guard let storage, storage.size > count else { return self }
         return withUnsafeBytes { Bytes(copying: $0) }
     }
 

@@ -1,6 +1,8 @@
 /// The queue that the decode loop fills: frames move in at the back and out at the front, without a copy.
 ///
 /// Public only because ``FrameDecoder`` names it; there is no need to use it.
+///
+/// What is always inlined needs no metadata of the queue's type where that isn't known, which would be looked up with each call.
 public struct FrameQueue<Frame>: ~Copyable {
     @usableFromInline var slots: UnsafeMutablePointer<Frame>?
     @usableFromInline var capacity: Int
@@ -24,10 +26,10 @@ public struct FrameQueue<Frame>: ~Copyable {
     }
 
     /// The number of frames in it.
-    @inlinable public var count: Int { tail &- head }
+    @inlinable @inline(__always) public var count: Int { tail &- head }
 
     /// Whether there is none.
-    @inlinable public var isEmpty: Bool { tail == head }
+    @inlinable @inline(__always) public var isEmpty: Bool { tail == head }
 
     /// Adds a frame at the back.
     @inlinable
@@ -47,7 +49,7 @@ public struct FrameQueue<Frame>: ~Copyable {
     }
 
     /// Swaps the contents of two queues. (The generic `swap` would look the type up at run time.)
-    @inlinable
+    @inlinable @inline(__always)
     package mutating func exchange(with other: inout FrameQueue<Frame>) {
         (slots, other.slots) = (other.slots, slots)
         (capacity, other.capacity) = (other.capacity, capacity)
@@ -56,7 +58,7 @@ public struct FrameQueue<Frame>: ~Copyable {
     }
 
     /// Moves all frames of `other` behind this queue's.
-    @inlinable
+    @inlinable @inline(__always)
     package mutating func append(contentsOf other: inout FrameQueue<Frame>) {
         let added = other.count
         guard added > 0 else { return }
@@ -92,7 +94,7 @@ public struct FrameQueue<Frame>: ~Copyable {
     }
 
     /// Starts at the front again once empty, and gives the memory back if it is more than a few frames' worth.
-    @inlinable
+    @inlinable @inline(__always)
     package mutating func recycle() {
         guard head == tail else { return }
         head = 0

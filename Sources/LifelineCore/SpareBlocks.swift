@@ -16,23 +16,23 @@ package struct SpareBlocks {
     package init() {}
 
     /// Whether the block of `run` may be worth keeping.
-    package static func suits(_ run: borrowing Bytes) -> Bool { run.storage.map { sizes.contains($0.header.capacity) } ?? false }
+    package static func suits(_ run: borrowing Bytes) -> Bool { run.storage.map { sizes.contains($0.size) } ?? false }
 
     /// Takes over the block of `run`, which is empty then; leaves it alone if others refer to it, if it doesn't suit, or if there is enough.
     package mutating func add(_ run: inout Bytes) {
-        guard Self.suits(run), isKnownUniquelyReferenced(&run.storage), let block = run.storage, total + block.header.capacity <= Self.bound
+        guard Self.suits(run), isKnownUniquelyReferenced(&run.storage), let block = run.storage, total + block.size <= Self.bound
         else { return }
         run = Bytes()
-        block.header.count = 0
+        block.filled = 0
         blocks.append(block)
-        total += block.header.capacity
+        total += block.size
     }
 
     /// The latest block that has room for `size` bytes, and for not many more.
     package mutating func take(_ size: Int) -> SpareBlock? {
-        for place in blocks.indices.suffix(Self.depth).reversed() where (size...4 * size).contains(blocks[place].header.capacity) {
+        for place in blocks.indices.suffix(Self.depth).reversed() where (size...4 * size).contains(blocks[place].size) {
             let block = blocks.remove(at: place)
-            total -= block.header.capacity
+            total -= block.size
             return SpareBlock(block)
         }
         return nil
@@ -49,5 +49,5 @@ package struct SpareBlock: ~Copyable {
     package init(size: Int) { storage = ByteStorage.make(capacity: (max(0, size) + 1023) & ~1023) }
 
     /// So many bytes have room.
-    package var capacity: Int { storage.header.capacity }
+    package var capacity: Int { storage.size }
 }

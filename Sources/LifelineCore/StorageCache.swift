@@ -3,13 +3,15 @@
 ///
 /// Confined to one loop; bounded; very small blocks aren't worth it.
 package final class StorageCache {
-    private var blocks: [ByteStorage] = []
+    @exclusivity(unchecked) private var blocks: [ByteStorage] = []
     /// The bytes of all `blocks`.
-    private var total = 0
+    @exclusivity(unchecked) private var total = 0
     /// Blocks below the size of those.
-    private var small = BlockRing(bound: StorageCache.smallBound)
+    @exclusivity(unchecked) private var small = BlockRing(bound: StorageCache.smallBound)
     /// Where the next read goes, unless the last one was adopted. Nobody sees its bytes.
-    private var scratch: ByteStorage?
+    @exclusivity(unchecked) private var scratch: ByteStorage?
+    /// The bytes of `scratch`, which saves counting references with each read.
+    @exclusivity(unchecked) private var scratchBytes: UnsafeMutableRawPointer?
     /// The bytes that a read brings at most.
     package let readSize: Int
 
@@ -33,8 +35,8 @@ package final class StorageCache {
     }
 
     private func unused(_ sizes: ClosedRange<Int>) -> ByteStorage? {
-        for place in blocks.indices where isKnownUniquelyReferenced(&blocks[place]) && sizes.contains(blocks[place].header.capacity) {
-            blocks[place].header.count = 0
+        for place in blocks.indices where isKnownUniquelyReferenced(&blocks[place]) && sizes.contains(blocks[place].size) {
+            blocks[place].filled = 0
             return blocks[place]
         }
         return nil
@@ -42,7 +44,7 @@ package final class StorageCache {
 
     /// In the place of the oldest ones, where the bound says so: they are in use, maybe for ever, or don't fit what comes now.
     private func made(_ size: Int) -> ByteStorage {
-        while total + size > Self.bound { total -= blocks.removeFirst().header.capacity }
+        while total + size > Self.bound { total -= blocks.removeFirst().size }
         let made = ByteStorage.make(capacity: size)
         blocks.append(made)
         total += size
@@ -55,6 +57,7 @@ package final class StorageCache {
         total = 0
         small = BlockRing(bound: Self.smallBound)
         scratch = nil
+        scratchBytes = nil
     }
 }
 
@@ -63,10 +66,16 @@ extension StorageCache {
     /// Where the next read goes, for an input that has `left` bytes: at least half of ``readSize``. Before them there is room for what is
     /// left, so that ``ByteInput/append(read:from:)`` can put both together without moving what was read.
     package func readBuffer(behind left: Int) -> UnsafeMutableRawBufferPointer {
-        let block = scratch ?? unused(readSize...readSize) ?? made(readSize)
-        scratch = block
+        let bytes = scratchBytes ?? takeScratch()
         let offset = hasRoom(for: left) ? left : 0
-        return UnsafeMutableRawBufferPointer(start: block.base + offset, count: readSize - offset)
+        return UnsafeMutableRawBufferPointer(start: bytes + offset, count: readSize - offset)
+    }
+
+    private func takeScratch() -> UnsafeMutableRawPointer {
+        let block = unused(readSize...readSize) ?? made(readSize)
+        scratch = block
+        scratchBytes = block.base
+        return block.base
     }
 
     private func hasRoom(for left: Int) -> Bool { left <= readSize / 2 }
@@ -76,11 +85,12 @@ extension StorageCache {
     func adopt(_ count: Int, behind left: Int) -> ByteStorage? {
         guard count >= left, hasRoom(for: left), left + count >= readSize / 2, let block = scratch else { return nil }
         scratch = nil
+        scratchBytes = nil
         return block
     }
 
     /// The bytes of the kept large blocks, for tests.
-    package var keptBytes: Int { blocks.reduce(0) { $0 + $1.header.capacity } }
+    package var keptBytes: Int { blocks.reduce(0) { $0 + $1.size } }
 
     /// The bytes of the kept small blocks, for tests.
     package var keptSmallBytes: Int { small.total }

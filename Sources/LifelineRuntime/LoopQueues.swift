@@ -58,6 +58,9 @@ package final class LoopQueues: @unchecked Sendable {
     /// Whether a turn would find something to do apart from timers. On the loop's thread.
     package var hasWork: Bool { !jobs.isEmpty || !callbacks.isEmpty || !flushes.isEmpty || lock.withLock { !foreign.isEmpty } }
 
+    /// When the loop has to wake up by itself, if ever; see ``TimerQueue/wakeTime``.
+    package var wakeTime: LoopTime? { timers.wakeTime }
+
     /// Says that the loop is about to sleep; false if something has arrived, so that no wake-up is lost.
     package func fallAsleep() -> Bool {
         lock.withLock {

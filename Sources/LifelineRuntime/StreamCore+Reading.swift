@@ -15,7 +15,6 @@ extension StreamCore: TransportHandler, LoopNotice {
     /// Reads until nothing is left, the owner has no room or the others must have their turn.
     private func readTurn() {
         guard machine.phase != .closed, machine.receiving == .open || machine.receiving == .discarding else { return }
-        let storages = loop.storages
         var budget = Self.readBudget
         while isReading {
             let result: ReadResult

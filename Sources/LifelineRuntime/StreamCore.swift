@@ -28,7 +28,9 @@ package protocol StreamWatcher: AnyObject {
 /// changes is touched on `loop` only; what other threads call goes there first.
 package final class StreamCore: @unchecked Sendable {
     package let loop: any EventLoop
-    package internal(set) var transport: any Transport
+    /// The loop's; asking for them with each read would take a while.
+    let storages: StorageCache
+    @exclusivity(unchecked) package internal(set) var transport: any Transport
     /// The transport that it began with has something to agree on before it carries data.
     let isHandshakeDue: Bool
     package let outbox: Outbox
@@ -88,7 +90,8 @@ package final class StreamCore: @unchecked Sendable {
 
     package init(transport: any Transport, settings: Settings) {
         let options = settings.options
-        self.loop = transport.loop
+        loop = transport.loop
+        storages = transport.loop.storages
         self.transport = transport
         isHandshakeDue = transport.handshake != nil
         self.settings = settings

@@ -72,7 +72,7 @@ extension PollingEventLoop {
 
     /// In nanoseconds; 0 if one must not wait, negative if there is none.
     private var timeToNextTimer: Int64 {
-        guard let next = queues.timers.wakeTime, next != .never else { return -1 }
+        guard let next = queues.wakeTime, next != .never else { return -1 }
         return max(0, next.nanoseconds - lls_now())
     }
 }

@@ -26,7 +26,7 @@ package final class SocketTransport: Transport, @unchecked Sendable {
 
     let home: PollingEventLoop
     /// -1 once closed.
-    package private(set) var descriptor: Int32
+    @exclusivity(unchecked) package private(set) var descriptor: Int32
     @exclusivity(unchecked) var state: State
     @exclusivity(unchecked) var handler: (any TransportHandler)?
     /// Told of events until the connection is made.
