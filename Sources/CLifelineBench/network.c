@@ -43,6 +43,10 @@ int llb_enter_own_network(void) {
     return result;
 }
 
+int llb_set_congestion_control(const char *name) {
+    return put("/proc/sys/net/ipv4/tcp_congestion_control", name);
+}
+
 double llb_thread_seconds(void) {
     struct timespec time;
     if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) < 0) return -1;

@@ -25,6 +25,11 @@ int llb_core(int nth) {
     return -1;
 }
 
+int llb_schedule_in_batches(void) {
+    if (sched_getscheduler(0) != SCHED_OTHER) return -1;
+    return sched_setscheduler(0, SCHED_BATCH, &(struct sched_param){0});
+}
+
 int llb_raise_open_files(void) {
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) < 0) return llb_fail("getrlimit: %s", strerror(errno));

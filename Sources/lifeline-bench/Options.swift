@@ -4,6 +4,14 @@ struct Options {
     enum Mode: String, CaseIterable {
         case servers, codecs, requests, heartbeats, recovery, simulations, tls
 
+        /// Whether processes are compared over the system's sockets.
+        var isLeveled: Bool {
+            switch self {
+            case .servers, .requests, .tls: true
+            case .codecs, .heartbeats, .recovery, .simulations: false
+            }
+        }
+
         /// How long each figure is counted for unless it is said.
         var seconds: Double {
             switch self {
@@ -19,6 +27,8 @@ struct Options {
     var rounds = 3
     var json = false
     var help = false
+    /// Congestion control and scheduling as the system has them.
+    var asIs = false
     /// Links with a heartbeat, and their period in seconds.
     var links = 100_000
     var period = 30.0
@@ -40,6 +50,7 @@ struct Options {
             switch argument {
             case "--help", "-h": help = true
             case "--json": json = true
+            case "--as-is": asIs = true
             case "--codec": codecName = try Self.value(after: argument, in: &rest)
             case "--seconds": seconds = try Self.number(after: argument, in: &rest, within: 0.01...60)
             case "--rounds": rounds = Int(try Self.number(after: argument, in: &rest, within: 1...100))
@@ -91,17 +102,18 @@ extension Options {
 
             usage: swift run -c release lifeline-bench [options]
                    swift run -c release lifeline-bench codecs [--seconds N] [--rounds N] [--codec TEXT] [--json]
-                   swift run -c release lifeline-bench requests [--seconds N] [--rounds N] [--json]
+                   swift run -c release lifeline-bench requests [--seconds N] [--rounds N] [--as-is] [--json]
                    swift run -c release lifeline-bench heartbeats [--links N] [--period S] [--seconds N] [--json]
                    swift run -c release lifeline-bench recovery [--rounds N] [--json]
                    swift run -c release lifeline-bench simulations [--rounds N] [--json]
-                   swift run -c release lifeline-bench tls [--seconds N] [--rounds N] [--json]
+                   swift run -c release lifeline-bench tls [--seconds N] [--rounds N] [--as-is] [--json]
 
               --seconds N      how long each load counts, after 0.2 s that do not (default 2)
               --rounds N       how often each server meets each scenario (default 3)
               --scenario NAME  only this one; may be repeated
               --server NAME    only this one, and raw; may be repeated
               --json           one JSON object a line instead of tables
+              --as-is          with the system's congestion control and scheduling; see below
               --help           this text
 
             Scenarios:
@@ -120,6 +132,12 @@ extension Options {
               from connect to the echo. `busy` is the share of the time the server kept its core
               busy: well below 100 %, the load was the limit, not the server. (With only one
               frame on the way, as in 1x64x1, each waits for the other.)
+
+              Everything runs in a network of its own whose congestion control is reno, if that is
+              permitted: the pacing of others (bbr) takes a timer for each segment and has two
+              stable states, for raw, too. And all processes have the batch policy, so that one
+              that wakes up preempts nobody: a server's threads share one core, and it would be the
+              scheduler that is measured. --as-is leaves both as the system has them.
 
               Idle memory is the growth of the server's anonymous memory (from smaps_rollup) from
               after a warm-up of 200 connections to when all are accepted, for each connection;

@@ -81,6 +81,13 @@ int64_t llb_anonymous_bytes(pid_t process);
 /// permitted. Where it takes users of its own, it works only while the process has one thread.
 int llb_enter_own_network(void);
 
+/// Chooses the congestion control of TCP in the calling thread's network: that of all sockets to come. -1 if that isn't permitted.
+int llb_set_congestion_control(const char *name);
+
+/// Lets the calling thread, and what it starts, take a core without taking it away from others when it wakes up; -1 if it has a
+/// scheduling policy other than the usual one already.
+int llb_schedule_in_batches(void);
+
 /// Seconds of processor time the calling thread has used, or -1.
 double llb_thread_seconds(void);
 
