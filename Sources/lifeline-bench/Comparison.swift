@@ -9,7 +9,6 @@ struct Outcome {
 /// Lets the servers take turns.
 struct Comparison {
     private let options: Options
-    private let surroundings: Surroundings
     private let serverCore: Int32
     private let loadCore: Int32
     /// Servers that did not even start, and are not asked again.
@@ -20,9 +19,8 @@ struct Comparison {
     private static let grace = 30.0
     private static let startPatience = 10.0
 
-    init(options: Options, in surroundings: Surroundings) {
+    init(options: Options) {
         self.options = options
-        self.surroundings = surroundings
         serverCore = llb_core(0)
         let second = llb_core(1)
         loadCore = second >= 0 ? second : serverCore
@@ -35,7 +33,6 @@ struct Comparison {
         """
         servers on core \(serverCore), load on core \(loadCore); medians of \(options.rounds) rounds \
         of \(options.seconds) s; ratio: to raw in the same round
-        \(surroundings)
 
         """
     }

@@ -37,9 +37,12 @@ struct Program {
             complain("warning: this is a debug build, its figures mean nothing; use swift run -c release")
         #endif
         let report = options.json ? Report.json : Report.table
-        let surroundings = options.mode.isLeveled && !options.asIs ? Surroundings.leveled() : .asTheyAre
+        if options.mode.isLeveled {
+            let surroundings = options.asIs ? Surroundings.asTheyAre : .leveled()
+            if !options.json { say("\(surroundings)\n") }
+        }
         switch options.mode {
-        case .servers: try compareServers(options, report, in: surroundings)
+        case .servers: try compareServers(options, report)
         case .codecs: try compareCodecs(options, report)
         case .requests: try RequestComparison(options).run().forEach { say(report.text(of: $0)) }
         case .heartbeats: say(report.text(of: try HeartbeatComparison(options).run()))
@@ -51,8 +54,8 @@ struct Program {
         }
     }
 
-    private static func compareServers(_ options: Options, _ report: Report, in surroundings: Surroundings) throws {
-        var comparison = Comparison(options: options, in: surroundings)
+    private static func compareServers(_ options: Options, _ report: Report) throws {
+        var comparison = Comparison(options: options)
         if !options.json { say(comparison.preface) }
         for scenario in options.scenarios {
             let results = comparison.run(scenario)

@@ -19,11 +19,13 @@ struct Surroundings: CustomStringConvertible {
     /// Levels them for what the calling thread, the main one, starts from now on.
     @MainActor
     static func leveled() -> Surroundings {
-        let hasOwnNetwork = llb_enter_own_network() == 0 && llb_set_congestion_control(congestionControl) == 0
+        let hasOwnNetwork = llb_enter_own_network(congestionControl) == 0
         if !hasOwnNetwork {
             complain("warning: no network of its own with \(congestionControl): the system's congestion control is measured, too")
         }
-        return Surroundings(hasOwnNetwork: hasOwnNetwork, isBatch: llb_schedule_in_batches() == 0)
+        let isBatch = llb_schedule_in_batches() == 0
+        if !isBatch { complain("warning: a scheduling policy was given: it is measured, too") }
+        return Surroundings(hasOwnNetwork: hasOwnNetwork, isBatch: isBatch)
     }
 
     var description: String {

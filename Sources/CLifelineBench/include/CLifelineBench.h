@@ -77,12 +77,10 @@ double llb_processor_seconds(pid_t process);
 /// Bytes of anonymous memory that `process` has, or -1.
 int64_t llb_anonymous_bytes(pid_t process);
 
-/// Puts the calling thread, and what it starts, into a network of its own with a loopback interface and nothing else; -1 if that isn't
-/// permitted. Where it takes users of its own, it works only while the process has one thread.
-int llb_enter_own_network(void);
-
-/// Chooses the congestion control of TCP in the calling thread's network: that of all sockets to come. -1 if that isn't permitted.
-int llb_set_congestion_control(const char *name);
+/// Puts the calling thread, and what it starts, into a network of its own with a loopback interface and nothing else, with a congestion
+/// control for TCP unless that is NULL. Returns -1, and has changed nothing, if any of it isn't permitted. Where it takes users of its
+/// own, it works only while the process has one thread.
+int llb_enter_own_network(const char *congestion_control);
 
 /// Lets the calling thread, and what it starts, take a core without taking it away from others when it wakes up; -1 if it has a
 /// scheduling policy other than the usual one already.

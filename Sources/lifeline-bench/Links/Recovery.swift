@@ -26,7 +26,7 @@ struct Recovery {
         nft = ["/usr/sbin/nft", "/sbin/nft", "/usr/bin/nft"].first { access($0, X_OK) == 0 }
         if nft == nil {
             complain("nft isn't installed: no firewall")
-        } else if llb_enter_own_network() == 0 {
+        } else if llb_enter_own_network(nil) == 0 {
             port = 7000
         } else {
             complain("this process may not have a network of its own: no firewall")
