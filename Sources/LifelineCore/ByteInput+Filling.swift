@@ -2,9 +2,9 @@
 extension ByteInput {
     /// Appends a copy of what was read.
     ///
-    /// With nothing left over the storage has exactly the size of the read. An unfinished frame's storage doubles with what has
-    /// arrived, so the bytes of a long frame are copied a bounded number of times, and its size never follows an announcement.
-    /// Large blocks come from `cache`.
+    /// With nothing left over the storage has the size of the read, or up to four times that where it comes from `cache`. An unfinished
+    /// frame's storage doubles with what has arrived, so the bytes of a long frame are copied a bounded number of times, and its size never
+    /// follows an announcement.
     package mutating func append(_ chunk: UnsafeRawBufferPointer, using cache: StorageCache? = nil) {
         guard let source = chunk.baseAddress, chunk.count > 0 else { return }
         let left = count

@@ -4,11 +4,12 @@
 /// encodes and another one writes. Bounded; small blocks aren't worth it, and large ones are rare.
 package struct SpareBlocks {
     private var blocks: [ByteStorage] = []
-    /// The bytes of all blocks; never more than ``bound``.
-    package private(set) var total = 0
+    /// The bytes of all blocks.
+    private var total = 0
 
     /// The sizes that are kept.
     static let sizes = ByteOutput.smallestSpare...64 * 1024
+    /// At most so many bytes are kept.
     package static let bound = 2 * 1024 * 1024
     /// So many of the latest blocks are looked at for one that fits.
     private static let depth = 8
@@ -18,14 +19,15 @@ package struct SpareBlocks {
     /// Whether the block of `run` may be worth keeping.
     package static func suits(_ run: borrowing Bytes) -> Bool { run.storage.map { sizes.contains($0.size) } ?? false }
 
-    /// Takes over the block of `run`, which is empty then; leaves it alone if others refer to it, if it doesn't suit, or if there is enough.
+    /// Takes over the block of `run`, which is empty then; leaves it alone if others refer to it, or if it doesn't suit.
     package mutating func add(_ run: inout Bytes) {
-        guard Self.suits(run), isKnownUniquelyReferenced(&run.storage), let block = run.storage, total + block.size <= Self.bound
-        else { return }
+        guard Self.suits(run), isKnownUniquelyReferenced(&run.storage), let block = run.storage else { return }
         run = Bytes()
         block.filled = 0
         blocks.append(block)
         total += block.size
+        // The oldest may be of a size that nobody asks for any more.
+        while total > Self.bound { total -= blocks.removeFirst().size }
     }
 
     /// The latest block that has room for `size` bytes, and for not many more.
@@ -37,6 +39,9 @@ package struct SpareBlocks {
         }
         return nil
     }
+
+    /// The bytes of the kept blocks, for tests: counted anew.
+    package var keptBytes: Int { blocks.reduce(0) { $0 + $1.size } }
 }
 
 /// A block to encode into, to which nobody else refers.

@@ -93,5 +93,5 @@ extension StorageCache {
     package var keptBytes: Int { blocks.reduce(0) { $0 + $1.size } }
 
     /// The bytes of the kept small blocks, for tests.
-    package var keptSmallBytes: Int { small.total }
+    package var keptSmallBytes: Int { small.keptBytes }
 }

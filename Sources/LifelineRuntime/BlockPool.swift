@@ -18,5 +18,5 @@ package final class BlockPool: @unchecked Sendable {
     }
 
     /// The bytes of the kept blocks, for tests.
-    package var keptBytes: Int { lock.withLock { spares.total } }
+    package var keptBytes: Int { lock.withLock { spares.keptBytes } }
 }

@@ -12,7 +12,7 @@ package protocol EventLoop: SerialExecutor {
     var turnTime: LoopTime { get }
     /// Whether the calling thread is this loop's.
     var isCurrent: Bool { get }
-    /// What the loop's connections read into, and blocks for what was read. On the loop only.
+    /// What the loop's connections read into, and blocks for what was read. Always the same object, to be used on the loop only.
     var storages: StorageCache { get }
     /// Blocks to encode into. From any thread.
     var blocks: BlockPool { get }

@@ -31,9 +31,12 @@ package final class LoopQueues: @unchecked Sendable {
     @exclusivity(unchecked) private var runningFlushes: [any FlushTarget] = []
     @exclusivity(unchecked) package var timers = TimerQueue()
     package let storages: StorageCache
-    package let blocks = BlockPool()
+    package let blocks: BlockPool
 
-    package init(storages: StorageCache = StorageCache()) { self.storages = storages }
+    package init(storages: StorageCache = StorageCache(), blocks: BlockPool = BlockPool()) {
+        self.storages = storages
+        self.blocks = blocks
+    }
 
     /// Adds an entry from another thread. True if the loop sleeps and must be woken.
     package func addForeign(_ entry: Entry) -> Bool {

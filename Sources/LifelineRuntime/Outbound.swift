@@ -33,6 +33,18 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
         throw error
     }
 
+    /// As ``lockToSend()``, with a block to encode into.
+    @usableFromInline
+    func lockToEncode() throws {
+        try lockToSend()
+        while outbox.buffer.wantsBlock {
+            outbox.provideBlock()
+            // The lock was open for a moment.
+            outbox.unlock(needsFlush: false)
+            try lockToSend()
+        }
+    }
+
     /// As ``lockToSend()``; false, with the outbox unlocked, if there is no room.
     @inlinable
     func lockIfRoom() throws -> Bool {
@@ -59,7 +71,7 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
     @inlinable
     package func sendAdmitted(_ frame: Encoder.Frame) throws {
         defer { outbox.admittedIsThrough() }
-        try lockToSend()
+        try lockToEncode()
         try encode(frame)
     }
 
@@ -111,7 +123,7 @@ package final class Outbound<Encoder: FrameEncoder>: @unchecked Sendable {
     /// As ``sendAdmitted(_:)``, with an observer.
     package func sendAdmitted(_ frame: Encoder.Frame, observer: any FlushObserver) throws {
         defer { outbox.admittedIsThrough() }
-        try lockToSend()
+        try lockToEncode()
         try encode(frame, observer: observer)
     }
 
@@ -181,7 +193,7 @@ extension Outbound {
     /// Appends `bytes` in their turn.
     package func sendAdmitted(encoded bytes: Bytes) throws {
         defer { outbox.admittedIsThrough() }
-        try lockToSend()
+        try lockToEncode()
         append(bytes)
     }
 

@@ -23,8 +23,8 @@ package final class VirtualEventLoop: EventLoop {
     package var isCurrent: Bool { scheduler.isCurrent(seat) }
     package func complain(_ line: String) { lifeline_complain("lifeline: \(line)\n") }
     package var turnTime: LoopTime { now }
-    package var storages: StorageCache { seat.queues.storages }
-    package var blocks: BlockPool { seat.queues.blocks }
+    package var storages: StorageCache { seat.storages }
+    package var blocks: BlockPool { seat.blocks }
     package func randomBits() -> UInt64 { seat.dice.next() }
 
     package func post(_ notice: any LoopNotice) { scheduler.arrive(.notice(notice), at: seat) }
@@ -82,11 +82,14 @@ final class VirtualTaskExecutor: TaskExecutor {
 
 /// What a loop and its scheduler both hold, so that neither holds the other in a circle.
 ///
-/// The proof behind `@unchecked`: `serial` and `tasks` are set once, before another thread knows this; the rest is used on the
-/// scheduler's thread only.
+/// The proof behind `@unchecked`: `serial` and `tasks` are set once, before another thread knows this, and `blocks` has a lock; the
+/// rest is used on the scheduler's thread only.
 final class VirtualSeat: @unchecked Sendable {
     let index: Int
-    private(set) var queues = VirtualSeat.makeQueues()
+    /// Its reads are smaller than those of other loops: most simulations never bring as much, and there are many.
+    let storages = StorageCache(readSize: 64 * 1024)
+    let blocks = BlockPool()
+    private(set) var queues: LoopQueues
     /// What the code under test draws from the loop. It doesn't change whose turn it is.
     var dice: SeededGenerator
     private weak var serial: VirtualEventLoop?
@@ -94,6 +97,7 @@ final class VirtualSeat: @unchecked Sendable {
 
     init(index: Int, seed: UInt64) {
         self.index = index
+        queues = LoopQueues(storages: storages, blocks: blocks)
         dice = SeededGenerator(seed: seed)
     }
 
@@ -103,10 +107,10 @@ final class VirtualSeat: @unchecked Sendable {
     }
 
     /// Drops what is queued; jobs among it never run. Work may hold the loop, which holds this.
-    func dropWork() { queues = Self.makeQueues() }
-
-    /// Its reads are smaller than those of other loops: most simulations never bring as much, and there are many.
-    private static func makeQueues() -> LoopQueues { LoopQueues(storages: StorageCache(readSize: 64 * 1024)) }
+    func dropWork() {
+        queues = LoopQueues(storages: storages, blocks: blocks)
+        storages.removeAll()
+    }
 
     /// One turn; the number of jobs that ran.
     func turn(at time: LoopTime) -> Int {

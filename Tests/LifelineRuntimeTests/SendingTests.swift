@@ -244,7 +244,38 @@ struct SendingTests {
             }
             try await portion(pairs[1], 0)
             try await arrived(pairs[1], 0)
-            #expect(blocks.keptBytes > kept)
+            let both = blocks.keptBytes
+            #expect(both > kept)
+            try await portion(pairs[1], 1)
+            #expect(blocks.keptBytes < both)
+            try await arrived(pairs[1], 1)
+            #expect(blocks.keptBytes == both)
+        }
+    }
+
+    @Test("senders that had to wait use the same blocks again, too")
+    func usedAgainByAdmitted() async throws {
+        try await simulate(seed: 9) { world in
+            let pair = try await world.pair(.raw, options: .small(6000) { $0.outbox = Marks(high: 6000) }, peer: .slow)
+            async let sending: Void = {
+                for number in 0..<500 { try await pair.connection.send(pattern(1000, from: number)) }
+            }()
+            for number in 0..<500 { #expect(try await pair.peer.read(exactly: 1000) == pattern(1000, from: number)) }
+            try await sending
+            #expect((4096..<40_000).contains(pair.connection.core.loop.blocks.keptBytes))
+        }
+    }
+
+    @Test("a frame that can't be encoded leaves nothing in the block that was fetched for it")
+    func refusedFirst() async throws {
+        try await simulate(seed: 8) { world in
+            let pair = try await world.pair(.lines)
+            let line = String(repeating: "x", count: 999)
+            for round in 0..<3 {
+                #expect(await failure { try await pair.connection.send("a\nb") }?.code == .unencodable)
+                for _ in 0..<10 { try await pair.connection.send(line) }
+                for _ in 0..<10 { #expect(try await pair.peer.read(with: .lines) == line, "round \(round)") }
+            }
         }
     }
 

@@ -100,6 +100,44 @@ import Testing
         }
     }
 
+    /// Small enough to be copied, and large enough together for blocks that are used again: by any connection of a loop.
+    @Test(arguments: Way.allCases)
+    func framesOfManyConnectionsAreWholeWhateverBlocksTheyShare(way: Way) async throws {
+        let (tasks, frames) = (4, 60)
+        try await bounded {
+            try await withThrowingTaskGroup { group in
+                for number in 0..<8 {
+                    let options = ConnectionOptions.small(8192) { $0.outbox = Marks(high: 40_000) }
+                    let (near, far) = try await streams(way, options: options)
+                    let (connection, receiver) = (try await near.framed(with: framed), try await far.framed(with: framed))
+                    for task in 0..<tasks {
+                        group.addTask {
+                            for frame in 0..<frames {
+                                let filling = [UInt8](repeating: UInt8(64 * (number % 4) + task + frame), count: 1000 + 80 * frame)
+                                try await connection.send(Bytes([UInt8(task), UInt8(frame)] + filling))
+                            }
+                        }
+                    }
+                    group.addTask {
+                        var next = [Int](repeating: 0, count: tasks)
+                        for _ in 0..<(tasks * frames) {
+                            let frame = try #require(try await receiver.next())
+                            let (task, place) = (Int(frame[0]), Int(frame[1]))
+                            #expect(place == next[task])
+                            next[task] += 1
+                            let filling = [UInt8](repeating: UInt8(64 * (number % 4) + task + place), count: 1000 + 80 * place)
+                            expectSame(frame.slice(2..<frame.count), Bytes(filling))
+                        }
+                        async let closed = receiver.close()
+                        await connection.close()
+                        _ = await closed
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
     @Test(arguments: Way.allCases)
     func C57_twoLoopsOverTheSameFramesShareThem(way: Way) async throws {
         try await bounded {
