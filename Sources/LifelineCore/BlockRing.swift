@@ -43,10 +43,16 @@ struct BlockRing {
     /// With the rest of the last 1,024 bytes, so that it fits somewhat larger reads, too.
     private func make(_ size: Int) -> ByteStorage { ByteStorage.make(capacity: (size + 1023) & ~1023) }
 
-    /// Gives up the oldest: those who refer to them may do so for ever.
+    /// Gives up the oldest that are in use: those who refer to them may do so for ever.
     private mutating func trim() {
         while total > bound {
-            let oldest = next < blocks.count ? next : 0
+            var oldest = next < blocks.count ? next : 0
+            for step in 0..<min(blocks.count - 1, Self.depth) {
+                let place = (next + step) % blocks.count
+                if isKnownUniquelyReferenced(&blocks[place]) { continue }
+                oldest = place
+                break
+            }
             total -= blocks.remove(at: oldest).size
             if oldest < next { next -= 1 }
         }
