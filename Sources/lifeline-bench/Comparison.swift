@@ -76,7 +76,8 @@ struct Comparison {
 
     private mutating func measure(_ kind: ServerKind, in scenario: Scenario) throws -> Figures {
         let time = Role.warmUp + options.seconds + Self.grace
-        let server = try Child(Role.arguments(forServer: kind), core: serverCore, limit: Self.startPatience + time)
+        let arguments = Role.arguments(forServer: kind, inBatches: !options.asIs)
+        let server = try Child(arguments, core: serverCore, limit: Self.startPatience + time)
         let port: UInt16
         do {
             guard let number = UInt16(try server.line(within: Self.startPatience)) else { throw Trouble("no port") }

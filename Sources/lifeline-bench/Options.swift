@@ -135,9 +135,10 @@ extension Options {
 
               Everything runs in a network of its own whose congestion control is reno, if that is
               permitted: the pacing of others (bbr) takes a timer for each segment and has two
-              stable states, for raw, too. And all processes have the batch policy, so that one
-              that wakes up preempts nobody: a server's threads share one core, and it would be the
-              scheduler that is measured. --as-is leaves both as the system has them.
+              stable states, for raw, too. And servers that are compared to raw have the batch
+              policy, raw too: their threads share one core, where one that wakes up would preempt
+              another, and it would be the scheduler that is measured. (On a machine that others
+              use, this makes figures worse.) --as-is leaves both as the system has them.
 
               Idle memory is the growth of the server's anonymous memory (from smaps_rollup) from
               after a warm-up of 200 connections to when all are accepted, for each connection;

@@ -38,8 +38,8 @@ struct Program {
         #endif
         let report = options.json ? Report.json : Report.table
         if options.mode.isLeveled {
-            let surroundings = options.asIs ? Surroundings.asTheyAre : .leveled()
-            if !options.json { say("\(surroundings)\n") }
+            let surroundings = options.asIs ? Surroundings.asTheyAre : Surroundings.leveled()
+            if !options.json { say(surroundings) }
         }
         switch options.mode {
         case .servers: try compareServers(options, report)

@@ -5,12 +5,14 @@ import Glibc
 enum Role {
     static let server = "as-server"
     static let load = "as-load"
+    private static let batches = "batches"
 
     static let warmUp = 0.2
     private static let idleWarmUp: UInt32 = 200
 
-    static func arguments(forServer kind: ServerKind) -> [String] {
-        [server, kind.rawValue]
+    /// `inBatches`: its threads, which share a core, don't preempt one another when they wake up.
+    static func arguments(forServer kind: ServerKind, inBatches: Bool = false) -> [String] {
+        [server, kind.rawValue] + (inBatches ? [batches] : [])
     }
 
     static func arguments(forLoad scenario: Scenario, port: UInt16, server: pid_t, seconds: Double) -> [String] {
@@ -19,9 +21,11 @@ enum Role {
 
     /// Serves until it is ended, having printed its port.
     static func serve(_ arguments: [String]) async throws {
-        guard arguments.count == 1, let kind = ServerKind(rawValue: arguments[0]) else {
-            throw Trouble("\(server) KIND")
+        guard let kind = arguments.first.flatMap({ ServerKind(rawValue: $0) }), [[], [batches]].contains(arguments.dropFirst()) else {
+            throw Trouble("\(server) KIND [\(batches)]")
         }
+        // Before there is another thread. One that was given a policy keeps it.
+        if arguments.count > 1 { _ = llb_schedule_in_batches() }
         guard llb_raise_open_files() == 0 else { exit(1) }
         if kind == .raw { exit(llb_raw_server(STDOUT_FILENO) == 0 ? 0 : 1) }
         try await lifeline_bench.serve(kind: kind) { port in say("\(port)") }
